@@ -1,0 +1,1 @@
+"""Adaptive private marginals: AIM+GReM, ResidualPlanner and what lies between."""
