@@ -12,7 +12,7 @@ import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -350,14 +350,14 @@ def _declared_labels(attribute: Attribute) -> Sequence[str]:
         return _integer_labels(attribute.name, *attribute.bounds)
     edges = attribute.edges or ()
     numbers = [float(edge) for edge in edges]
-    increasing = all(a < b for a, b in zip(numbers, numbers[1:], strict=False))
+    increasing = all(a < b for a, b in pairwise(numbers))
     if len(numbers) < 2 or not increasing or not all(map(math.isfinite, numbers)):
         raise DomainError(
             f"Attribute {attribute.name!r} needs at least two finite, increasing bin edges. "
             "Correct them."
         )
     texts = [f"{edge:g}" if float(f"{edge:g}") == edge else repr(edge) for edge in numbers]
-    pairs = list(zip(texts, texts[1:], strict=False))
+    pairs = list(pairwise(texts))
     return (*(f"[{a}, {b})" for a, b in pairs[:-1]), f"[{pairs[-1][0]}, {pairs[-1][1]}]")
 
 

@@ -62,6 +62,13 @@ class BudgetError(EngineError, ValueError):
         super().__init__(message, code=code)
 
 
+class OptionError(EngineError, ValueError):
+    """A mechanism was given an option it does not have (``E_OPTION``)."""
+
+    def __init__(self, message: str, *, code: str = "E_OPTION") -> None:
+        super().__init__(message, code=code)
+
+
 class SolverError(EngineError, RuntimeError):
     """A numerical solver stopped short; ``status`` and ``gap`` say where (``E_SOLVER``)."""
 

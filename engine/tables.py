@@ -246,7 +246,7 @@ class Private:
                 break
         else:
             found = next(counts for _, counts in self._source.count([attrs]))
-        values: IntArray = np.ascontiguousarray(found, dtype=np.int64)
+        values: IntArray = np.array(found, dtype=np.int64, order="C")
         values.flags.writeable = False
         return ExactMarginal(attrs, values)
 

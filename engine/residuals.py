@@ -1,0 +1,159 @@
+"""Decompose a marginal into residuals, reconstruct it from them (paper, Algorithms 1 and 2).
+
+``privacy_cost`` and ``cell_variance`` are the two numbers that planning needs of a residual
+(paper, Propositions 4.3 and 4.4).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from engine import axes
+from engine.domain import subsets
+from engine.errors import DomainError
+from engine.types import AttributeSet, FloatArray
+
+
+def decompose(values: ArrayLike, gamma: AttributeSet, tau: AttributeSet) -> FloatArray:
+    """Return the residual over tau of the marginal over gamma.
+
+    ``sum`` runs along the axes of gamma that are not in tau, first since it shrinks the array;
+    then ``sub`` along those of tau. Cost O(|gamma| n_gamma).
+
+    Args:
+        values: The marginal, one axis for each attribute of gamma in order.
+        gamma: The marginal's attributes.
+        tau: The residual's attributes, a subset of gamma in the same order.
+
+    Shapes:
+        values: (n_i for i in gamma); the result: (n_i - 1 for i in tau). Unit: records.
+
+    Raises:
+        DomainError: If tau is no subset of gamma, or the axes are not gamma's (``E_SHAPE``).
+
+    Source:
+        Paper, Algorithm 1.
+
+    >>> mu = np.array([[10, 20, 5], [30, 40, 15], [25, 60, 45], [50, 20, 10]])
+    >>> decompose(mu, (0, 1), (0,))
+    array([50., 95., 45.])
+    """
+    array = np.asarray(values, dtype=np.float64)
+    gamma, tau = _checked(gamma, tau)
+    if array.ndim != len(gamma) or 0 in array.shape:
+        raise DomainError(
+            f"The marginal has shape {array.shape}; {len(gamma)} axes with at least one value each, "
+            f"one axis for each of {gamma}, are needed. Reshape it.",
+            code="E_SHAPE",
+        )
+    others = tuple(k for k, i in enumerate(gamma) if i not in tau)
+    # All summed axes at once; the kept ones then stand in tau's order.
+    residual: FloatArray = np.add.reduce(array, axis=others) if others else array
+    for k in range(len(tau)):
+        residual = axes.sub(residual, k)
+    return residual if residual is not values else residual.copy()
+
+
+def reconstruct(
+    values: ArrayLike, tau: AttributeSet, gamma: AttributeSet, sizes: Sequence[int]
+) -> FloatArray:
+    """Return the part of the marginal over gamma that the residual over tau carries.
+
+    ``center`` runs along the axes of tau, ``smear`` along the others. The marginal is the sum of
+    these parts over all tau within gamma. Cost O(|gamma| n_gamma).
+
+    Args:
+        values: The residual, one axis for each attribute of tau in order.
+        tau: The residual's attributes, a subset of gamma in the same order.
+        gamma: The marginal's attributes.
+        sizes: Number of values of each attribute of gamma.
+
+    Shapes:
+        values: (n_i - 1 for i in tau); the result: (n_i for i in gamma). Unit: records.
+
+    Raises:
+        DomainError: If tau is no subset of gamma, or the shape does not fit (``E_SHAPE``).
+
+    Source:
+        Paper, Algorithm 2.
+
+    >>> reconstruct([50.0, 95.0, 45.0], (0,), (0, 1), (4, 3))[:, 0].round(4)
+    array([-15.8333,   0.8333,  15.8333,  -0.8333])
+    """
+    array = np.asarray(values, dtype=np.float64)
+    gamma, tau = _checked(gamma, tau)
+    size_of = dict(zip(gamma, sizes, strict=False))
+    expected = tuple(size_of.get(i, 0) - 1 for i in tau)
+    if len(sizes) != len(gamma) or min(sizes, default=1) < 1 or array.shape != expected:
+        raise DomainError(
+            f"The residual has shape {array.shape} and the marginal sizes {tuple(sizes)}; one size "
+            f"of at least 1 for each of {gamma}, and a residual of shape {expected}, are needed.",
+            code="E_SHAPE",
+        )
+    part = part_of(array, tau, gamma, size_of)
+    return np.broadcast_to(part, tuple(sizes)).copy() if part.shape != tuple(sizes) else part
+
+
+def part_of(
+    residual: FloatArray, tau: AttributeSet, gamma: AttributeSet, size_of: Mapping[int, int]
+) -> FloatArray:
+    """Reconstruct without spreading: axes outside tau have one slice that stands for all.
+
+    The same numbers as ``reconstruct``, to be broadcast where they are added.
+    """
+    part = residual
+    for k in range(len(tau)):
+        part = axes.center(part, k)
+    spread = math.prod(size_of[i] for i in gamma if i not in tau)
+    if spread != 1:
+        part = part / spread
+    return part.reshape([size_of[i] if i in tau else 1 for i in gamma])
+
+
+def decompose_all(values: FloatArray, gamma: AttributeSet) -> dict[AttributeSet, FloatArray]:
+    """Return the residuals over all subsets of gamma; together they say all the marginal says."""
+    # Axis by axis from the last, so that earlier axes keep their position.
+    parts: dict[AttributeSet, FloatArray] = {(): np.asarray(values, dtype=np.float64)}
+    for k in reversed(range(len(gamma))):
+        split: dict[AttributeSet, FloatArray] = {}
+        for tau, array in parts.items():
+            split[tau] = np.add.reduce(array, axis=k)
+            split[(gamma[k], *tau)] = axes.sub(array, k)
+        parts = split
+    return {tau: np.asarray(parts[tau]) for tau in subsets(gamma)}
+
+
+def privacy_cost(sizes: Sequence[int]) -> Fraction:
+    """Return p_tau for the sizes of tau's attributes: measuring at precision x costs p x / 2 in rho.
+
+    Zero if an attribute has one value: that residual is empty and never measured.
+
+    >>> privacy_cost((4, 3))
+    Fraction(1, 2)
+    """
+    return Fraction(math.prod(n - 1 for n in sizes), math.prod(sizes))
+
+
+def cell_variance(tau_sizes: Sequence[int], other_sizes: Sequence[int]) -> float:
+    """Return v_{tau,gamma}: variance of each cell of gamma for one unit of noise variance on tau.
+
+    The sizes are those of tau's attributes and of gamma's others (MATH section 4: per cell, as in
+    the paper's appendix D.1).
+    """
+    return float(privacy_cost(tau_sizes)) / float(math.prod(other_sizes)) ** 2
+
+
+def _checked(gamma: Sequence[int], tau: Sequence[int]) -> tuple[AttributeSet, AttributeSet]:
+    gamma, tau = tuple(gamma), tuple(tau)
+    if len(set(gamma)) < len(gamma) or tau != tuple(i for i in gamma if i in tau):
+        raise DomainError(
+            f"The residual is over {tau}, the marginal over {gamma}; a subset in the same order, "
+            "without repetition, is needed.",
+            code="E_SHAPE",
+        )
+    return gamma, tau
