@@ -1,9 +1,10 @@
-"""zCDP accounting: a rational ledger that refuses before noise is drawn, and rho <-> (epsilon, delta).
+"""zCDP accounting: a ledger that refuses before noise is drawn, and rho <-> (epsilon, delta).
 
 Neighbouring tables differ by adding or removing one record (MATH section 4). zCDP adds up, and
 rho-zCDP implies (epsilon, delta)-DP with (Canonne, Kamath, Steinke 2020)
 
-    delta = min over alpha > 1 of exp((alpha - 1)(alpha rho - epsilon)) (1 - 1/alpha)^alpha / (alpha - 1).
+    delta = min over alpha > 1 of
+            exp((alpha - 1) (alpha rho - epsilon)) (1 - 1/alpha)^alpha / (alpha - 1).
 """
 
 from __future__ import annotations
@@ -67,8 +68,8 @@ class Ledger:
             raise BudgetError("A charge is negative; costs are 0 or more.", code="E_OVERSPEND")
         if asked > self.left:
             raise BudgetError(
-                f"This step costs rho = {float(asked):.6g} but only {float(self.left):.6g} is left. "
-                "Lower its precision, or plan fewer rounds.",
+                f"This step costs rho = {float(asked):.6g} but only {float(self.left):.6g} is "
+                "left. Lower its precision, or plan fewer rounds.",
                 code="E_OVERSPEND",
                 asked=float(asked),
                 left=float(self.left),
@@ -83,7 +84,7 @@ def rho_from(*, epsilon: float, delta: float) -> float:
     the best one is returned, lowered by one part in 1e14 for rounding.
 
     Raises:
-        BudgetError: If epsilon is not a number in 0 .. 1000 (``E_EPSILON``), 0 excluded, or delta
+        BudgetError: If epsilon is not a number above 0 and at most 1000 (``E_EPSILON``), or delta
             not one strictly between 0 and 1 (``E_DELTA``).
 
     >>> round(rho_from(epsilon=1.0, delta=1e-9), 12)
@@ -110,7 +111,8 @@ def epsilon_from(*, rho: float | Fraction, delta: float) -> float:
     """Return the epsilon that rho-zCDP guarantees at this delta, never below the true value.
 
     Raises:
-        BudgetError: If rho is not a positive number (``E_RHO``), or delta not in (0, 1) (``E_DELTA``).
+        BudgetError: If rho is not a positive number (``E_RHO``), or delta not one strictly between
+            0 and 1 (``E_DELTA``).
 
     >>> round(epsilon_from(rho=0.014973057674, delta=1e-9), 8)
     1.0
@@ -148,7 +150,7 @@ def _offset(u: float, delta: float) -> float:
 
 
 def _maximum(objective: Callable[[float], float]) -> tuple[float, float]:
-    """Maximise over u = log(alpha - 1): a grid, then a bracketed search; also the scale of rounding.
+    """Maximise over u = log(alpha - 1): a grid, then a bracketed search. Also the rounding scale.
 
     An order that is a little off costs the square of the error, and never the guarantee.
     """

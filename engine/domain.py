@@ -1,7 +1,7 @@
 """Attributes, their values in order, and the sets of them that marginals are over.
 
 A domain is a declaration: it must come from public knowledge, never from the private rows. Where it
-was read from the data after all, ``source`` says so and every release made with it carries the mark.
+was read from the data after all, ``source`` says so, and every release made with it bears the mark.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Attribute:
 
     Exactly one of ``values`` (categorical, ordinal), ``bounds`` (integer: first and last) or
     ``edges`` (numeric: k + 1 increasing edges for k bins, each holding its left edge, the last bin
-    holding both) declares the values. Made from a size alone, the values are the codes 0 .. size - 1.
+    holding both) declares the values.
 
     Args:
         name: Label, unique in the domain. Identity is the position, never the name.
@@ -227,7 +227,7 @@ class Domain:
 
     @property
     def read_from_data(self) -> bool:
-        """Whether any attribute's values were read from the rows: a demonstration then, no release."""
+        """Whether some values were read from the rows: a demonstration then, no release."""
         return any(attribute.source == "data" for attribute in self.attributes)
 
     # -- using it -------------------------------------------------------------------------------
@@ -437,7 +437,8 @@ def _as_tuple(name: object, key: str, found: object) -> tuple[Any, ...]:
 def _missing_from(name: object, found: object) -> Missing:
     if not isinstance(found, dict) or set(found) - {"codes", "rule", "label", "value"}:
         raise DomainError(
-            f"Attribute {name!r} needs its missing rule as codes, rule, label and value. Correct it."
+            f"Attribute {name!r} has a missing rule that cannot be read; codes, rule, label and "
+            "value are its entries. Correct it."
         )
     codes = _as_tuple(name, "codes", found.get("codes", ()))
     return Missing(**{**found, "codes": tuple(map(str, codes))})

@@ -217,8 +217,8 @@ def insight(mechanism: Selecting, state: Any, private: Private) -> Insight:
     """
     if not hasattr(mechanism, "scores") or mechanism.done(state):
         raise OptionError(
-            f"{type(mechanism).__name__} makes no selection here; an adaptive mechanism with a round "
-            "left is needed. Ask before the last step."
+            f"{type(mechanism).__name__} makes no selection here; an adaptive mechanism with a "
+            "round left is needed. Ask before the last step."
         )
     scores = mechanism.scores(state, private)
     return Insight(

@@ -1,4 +1,4 @@
-"""GReM-MLE: marginals from beliefs about residuals, kept up to date lazily (paper, section 4.1-4.2).
+"""GReM-MLE: marginals from beliefs about residuals, kept up to date lazily (paper, section 4).
 
 The estimate of a marginal is the sum of the reconstructed residual estimates within it: the maximum
 likelihood estimate of everything measured so far. When a residual's estimate moves by Delta, only

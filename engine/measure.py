@@ -28,8 +28,8 @@ def measure_marginal(
 ) -> tuple[Ledger, tuple[Measurement, ...]]:
     """Measure a marginal with isotropic noise and return the residuals it is worth.
 
-    The noise has variance sigma² = 1/(2 rho); on each tau within ``attrs`` the measurement is worth
-    precision 1 / (sigma² prod n_k outside tau), and those residuals are independent (MATH section 2).
+    The noise has variance sigma² = 1/(2 rho). On each tau within ``attrs`` the measurement is worth
+    precision 1 / (sigma² prod n_k outside tau), and those residuals are mutually independent.
 
     Raises:
         BudgetError: If the ledger refuses the charge; no noise is drawn then.
@@ -50,7 +50,7 @@ def measure_marginal(
 def measure_residuals(
     private: Private, planned: Sequence[Allocation], *, ledger: Ledger, rng: RandomSource
 ) -> tuple[Ledger, tuple[Measurement, ...]]:
-    """Measure residuals, each at the precision its allocation adds; those that add none are omitted.
+    """Measure residuals, each at the precision its allocation adds; none where it adds none.
 
     Raises:
         BudgetError: If the ledger refuses the sum of the charges; no noise is drawn then.

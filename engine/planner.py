@@ -157,7 +157,7 @@ def plan_marginal(
 def _below(
     domain: Domain, gamma: AttributeSet
 ) -> tuple[list[AttributeSet], list[Fraction], FloatArray]:
-    """Residuals of gamma that can be measured, their costs, and r = prod of 1/n over gamma - tau."""
+    """What can be measured of gamma, the costs, and r = prod of 1/n over gamma without tau."""
     taus = [tau for tau in subsets(gamma) if all(domain.sizes[i] > 1 for i in tau)]
     costs = [privacy_cost(domain.shape(tau)) for tau in taus]
     cells = domain.cells(gamma)
@@ -277,7 +277,7 @@ def _measurable(workload: Workload) -> tuple[tuple[AttributeSet, ...], list[Frac
 
 
 def _workload_ratio_squared(workload: Workload, taus: Sequence[AttributeSet]) -> FloatArray:
-    """Return r² of every residual: sum over gamma containing tau of w n_gamma / prod n² outside tau."""
+    """Return r² of every residual: the sum over gamma ⊇ tau of w n_gamma / prod n² outside tau."""
     domain = workload.domain
     totals = dict.fromkeys(taus, 0.0)
     for gamma, weight in workload.weights.items():

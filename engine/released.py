@@ -46,7 +46,10 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """The plan for one residual in one round: precision known before, and added now (0: omitted)."""
+    """The plan for one residual in one round.
+
+    ``known`` is its precision before, ``added`` what the round buys (0: omitted), ``rho`` the cost.
+    """
 
     attrs: AttributeSet
     known: float
@@ -145,7 +148,7 @@ class Estimate:
     Args:
         domain: What the attributes are.
         attrs: gamma.
-        values: Shape (n_i for i in gamma) in domain order, unit records, read-only; may be negative.
+        values: Shape (n_i for i in gamma), unit records, read-only; may be negative.
         variance: Noise variance of each cell, from the measured residuals; None after any
             post-processing, which changes it in ways not tracked.
         unmeasured: The residuals within gamma never measured and therefore counted as zero:
@@ -179,6 +182,13 @@ class Estimate:
         """The marginal's name for people."""
         return self.domain.label(self.attrs)
 
+    def column(self, name: str) -> str:
+        """Return the name of a column beside the attributes', which may have taken it."""
+        taken = {self.domain[i].name for i in self.attrs}
+        while name in taken:
+            name += "_"
+        return name
+
     def to_frame(self) -> pd.DataFrame:
         """Return one row a cell: the attributes' values, ``count``, and ``std`` where known."""
         import pandas as pd
@@ -188,9 +198,9 @@ class Estimate:
             self.domain[i].name: np.asarray(self.domain[i].labels, dtype=object)[codes]
             for i, codes in zip(self.attrs, index, strict=True)
         }
-        columns["count" if "count" not in columns else "count "] = self.values.ravel()
+        columns[self.column("count")] = self.values.ravel()
         if self.std is not None:
-            columns["std" if "std" not in columns else "std "] = self.std
+            columns[self.column("std")] = self.std
         return pd.DataFrame(columns, index=pd.RangeIndex(self.values.size))
 
     def __repr__(self) -> str:

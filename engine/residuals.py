@@ -47,8 +47,8 @@ def decompose(values: ArrayLike, gamma: AttributeSet, tau: AttributeSet) -> Floa
     gamma, tau = _checked(gamma, tau)
     if array.ndim != len(gamma) or 0 in array.shape:
         raise DomainError(
-            f"The marginal has shape {array.shape}; {len(gamma)} axes with at least one value each, "
-            f"one axis for each of {gamma}, are needed. Reshape it.",
+            f"The marginal has shape {array.shape}; {len(gamma)} axes with at least one value "
+            f"each, one axis for each of {gamma}, are needed. Reshape it.",
             code="E_SHAPE",
         )
     others = tuple(k for k, i in enumerate(gamma) if i not in tau)
@@ -129,7 +129,7 @@ def decompose_all(values: FloatArray, gamma: AttributeSet) -> dict[AttributeSet,
 
 
 def privacy_cost(sizes: Sequence[int]) -> Fraction:
-    """Return p_tau for the sizes of tau's attributes: measuring at precision x costs p x / 2 in rho.
+    """Return p_tau for the sizes of tau's attributes: precision x costs rho = p x / 2.
 
     Zero if an attribute has one value: that residual is empty and never measured.
 

@@ -102,8 +102,8 @@ class Table:
             array = np.zeros((0, len(domain)), dtype=np.int64)
         if array.ndim != 2 or array.shape[1] != len(domain):
             raise DataError(
-                f"The codes have shape {array.shape}; (records, {len(domain)}), one column for each "
-                "attribute of the domain, is needed. Select and order the columns.",
+                f"The codes have shape {array.shape}; (records, {len(domain)}), one column for "
+                "each attribute of the domain, is needed. Select and order the columns.",
                 code="E_COLUMN",
             )
         if array.dtype.kind not in "iu":
@@ -140,8 +140,8 @@ class Table:
         Raises:
             DataError: If the file cannot be read, a column is missing or named twice
                 (``E_COLUMN``), a line has the wrong number of fields (``E_CSV_SHAPE``), a value
-                lies outside its declared domain (``E_VALUE``), or a cell is missing where the domain
-                has no rule for it (``E_MISSING``).
+                lies outside its declared domain (``E_VALUE``), or a cell is missing where the
+                domain has no rule for it (``E_MISSING``).
         """
         rows = _csv_rows(source)
         header = [name.strip() for name in next(rows, [])]
@@ -354,8 +354,9 @@ def _check_header(header: Sequence[str], domain: Domain) -> None:
         found = header.count(name)
         if found != 1:
             raise DataError(
-                f"The table has {found or 'no'} column{'s' if found > 1 else ''} named {name!r}; the "
-                "domain needs exactly one. Rename the column, or leave the attribute out of the domain.",
+                f"The table has {found or 'no'} column{'s' if found > 1 else ''} named {name!r}; "
+                "the domain needs exactly one. Rename the column, or leave the attribute out of "
+                "the domain.",
                 code="E_COLUMN",
             )
 
@@ -373,7 +374,8 @@ def _check_codes(attribute: Attribute, column: NDArray[Any]) -> None:
     if outside.any():
         raise DataError(
             f"Attribute {attribute.name!r} has a code outside its domain 0 to {attribute.size - 1} "
-            f"(first in record {int(outside.argmax()) + 1}). Widen the domain, or correct the code.",
+            f"(first in record {int(outside.argmax()) + 1}). Widen the domain, or correct the "
+            "code.",
             code="E_VALUE",
         )
 
@@ -469,7 +471,8 @@ def _where(record: int, first_line: int | None) -> str:
 def _refuse_missing(attribute: Attribute, record: int, first_line: int | None) -> NoReturn:
     raise DataError(
         f"Attribute {attribute.name!r} has a missing cell ({_where(record, first_line)}) and its "
-        'domain has no rule for it. Declare "missing": its own category, drop the record, or replace.',
+        'domain has no rule for it. Declare "missing": a category of its own, drop the record, or '
+        "replace.",
         code="E_MISSING",
     )
 

@@ -176,8 +176,8 @@ class Release:
         attrs = self.domain.attrs(*attributes)
         if attrs not in self.workload.layout.index:
             raise WorkloadError(
-                f"The marginal over {self.domain.label(attrs)} is no subset of a workload marginal. "
-                "Ask for one that is, or run again with a workload that holds it."
+                f"The marginal over {self.domain.label(attrs)} is no subset of a workload "
+                "marginal. Ask for one that is, or run again with a workload that holds it."
             )
         return grem.estimate(self.beliefs, self.domain, attrs)
 

@@ -31,9 +31,9 @@ class Workload:
         domain: What the names refer to.
 
     Raises:
-        WorkloadError: If no set is given (``E_WORKLOAD``), an attribute is unknown or stands twice
-            in a set (``E_WORKLOAD``), a weight is not a number within 1e-9 .. 1e9 (``E_WEIGHT``), or
-            the answers are too many to hold (``E_TOO_LARGE``, from the sizes alone).
+        WorkloadError: If no set is given, or an attribute is unknown or stands twice in a set
+            (``E_WORKLOAD``), a weight is not a number within 1e-9 .. 1e9 (``E_WEIGHT``), or the
+            answers are too many to hold (``E_TOO_LARGE``, from the sizes alone).
 
     >>> domain = Domain.from_sizes({"age": 4, "sex": 2, "income": 3})
     >>> workload = Workload({("sex", "age"): 2.0, ("income",): 1.0}, domain)
@@ -178,9 +178,9 @@ def _checked_weight(weight: object) -> float:
 def _check_size(sets: int, cells: int, *, largest: int) -> None:
     if sets > MAX_MARGINALS or cells > MAX_CELLS:
         raise WorkloadError(
-            f"The workload and its subsets are {sets:,} sets with at least {cells:,} cells (largest "
-            f"marginal {largest:,}); {MAX_MARGINALS:,} sets and {MAX_CELLS:,} cells can be held. "
-            "Choose fewer attributes, a lower degree, or coarser bins.",
+            f"The workload and its subsets are {sets:,} sets with at least {cells:,} cells "
+            f"(largest marginal {largest:,}); {MAX_MARGINALS:,} sets and {MAX_CELLS:,} cells can "
+            "be held. Choose fewer attributes, a lower degree, or coarser bins.",
             code="E_TOO_LARGE",
         )
 

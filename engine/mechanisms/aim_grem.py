@@ -1,4 +1,4 @@
-"""AIM+GReM: select a badly known marginal, measure its residuals, reconstruct, repeat (paper, Alg. 4).
+"""AIM+GReM: select a badly known marginal, measure its residuals, reconstruct, repeat.
 
 The state always says what the next round will use, so a view made before a step shows what the
 step will do.
@@ -42,7 +42,7 @@ from engine.workload import Workload
 MEASURE_SHARE = Fraction(9, 10)
 """Share of every round's budget that measuring gets; selecting gets the rest."""
 ANNEALING = 4
-"""Round budgets grow by this when a round brought little: sigma halves, selection's epsilon doubles."""
+"""Growth of the round budgets after a round that brought little: sigma halves, epsilon doubles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class AimGrem:
         OptionError: If an option is none of these.
 
     Source:
-        Paper, section 5; MATH section 7 decides what the paper leaves open.
+        Paper, section 5 and Algorithm 4; MATH section 7 decides what the paper leaves open.
     """
 
     update: Literal["lazy", "full"] = "lazy"

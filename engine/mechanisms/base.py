@@ -140,7 +140,8 @@ def _budget(epsilon: float | None, delta: float | None, rho: float | Fraction | 
     if (epsilon is None) == (rho is None):
         found = "both epsilon and rho are" if rho is not None else "neither epsilon nor rho is"
         raise BudgetError(
-            f"The budget is not clear: {found} given, one is needed. Give epsilon and delta, or rho.",
+            f"The budget is not clear: {found} given, one is needed. Give epsilon and delta, or "
+            "rho.",
             code="E_BUDGET_AMBIGUOUS",
         )
     if rho is not None:
@@ -174,7 +175,8 @@ def require_memory(bytes_needed: int) -> None:
     if bytes_needed > 0.9 * available:
         raise WorkloadError(
             f"The run needs about {bytes_needed / 2**30:.1f} GiB of memory; this machine has "
-            f"{available / 2**30:.1f} GiB. Choose fewer attributes, a lower degree, or coarser bins.",
+            f"{available / 2**30:.1f} GiB. Choose fewer attributes, a lower degree, or coarser "
+            "bins.",
             code="E_TOO_LARGE",
         )
 

@@ -1,7 +1,7 @@
 """The paper's ablation: a fixed sequence of marginals instead of selection (section 6, Table 2).
 
-Half of the budget goes to the 1-way marginals, half to the workload's marginals in order; after each
-measurement the whole workload is reconstructed, lazily or in full.
+Half of the budget goes to the 1-way marginals, half to the workload's marginals in order; after
+each measurement the whole workload is reconstructed, lazily or in full.
 """
 
 from __future__ import annotations
