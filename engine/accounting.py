@@ -23,8 +23,10 @@ from engine.types import AttributeSet
 
 MAX_EPSILON = 1000.0
 """Beyond it nothing is protected and the arithmetic of selection has no meaning."""
-_ROUNDING = 1e-14
-"""Relative error allowed for in the conversions; always to the safe side."""
+RHO_RANGE = (Fraction(1, 10**60), Fraction(10**6))
+"""What may be asked for; below it variances leave the range of floating-point numbers."""
+_ROUNDING = 4e-15
+"""Rounding allowed for in the conversions, relative to their terms; always to the safe side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ def rho_from(*, epsilon: float, delta: float) -> float:
     """Return the largest rho whose zCDP guarantee implies (epsilon, delta)-DP, never above it.
 
     For a fixed order alpha the formula above can be solved for rho; every order gives a valid rho,
-    the best one is returned, lowered by one part in 1e14 for rounding.
+    and the best one is returned, lowered by what rounding may have added.
 
     Raises:
         BudgetError: If epsilon is not a number above 0 and at most 1000 (``E_EPSILON``), or delta
@@ -92,12 +94,13 @@ def rho_from(*, epsilon: float, delta: float) -> float:
     """
     epsilon, delta = checked_epsilon(epsilon), checked_delta(delta)
 
-    def rho_at(u: float) -> float:
-        return (epsilon - _offset(u, delta)) / (1.0 + math.exp(u))
+    def rho_at(u: float) -> _Rounded:
+        offset = _offset(u, delta)
+        alpha = 1.0 + math.exp(u)
+        return _Rounded((epsilon - offset.value) / alpha, (epsilon + offset.size) / alpha)
 
-    # The best order lies near sqrt(log(1/delta)/rho), far from both ends of the search.
-    best, _ = _maximum(rho_at)
-    rho = best * (1.0 - _ROUNDING)
+    best = rho_at(_maximise(lambda u: rho_at(u).value))
+    rho = best.value - _ROUNDING * best.size
     if not rho > 0:
         raise BudgetError(
             f"epsilon = {epsilon:g} with delta = {delta:g} is too small to be spent at all. "
@@ -119,11 +122,13 @@ def epsilon_from(*, rho: float | Fraction, delta: float) -> float:
     """
     cost, delta = float(checked_rho(rho)), checked_delta(delta)
 
-    def minus_epsilon_at(u: float) -> float:
-        return -((1.0 + math.exp(u)) * cost + _offset(u, delta))
+    def epsilon_at(u: float) -> _Rounded:
+        offset = _offset(u, delta)
+        linear = (1.0 + math.exp(u)) * cost
+        return _Rounded(linear + offset.value, linear + offset.size)
 
-    best, size = _maximum(minus_epsilon_at)
-    return max(0.0, -best) + _ROUNDING * size
+    best = epsilon_at(_maximise(lambda u: -epsilon_at(u).value))
+    return max(0.0, best.value) + _ROUNDING * best.size
 
 
 def delta_from(*, rho: float | Fraction, epsilon: float) -> float:
@@ -134,27 +139,38 @@ def delta_from(*, rho: float | Fraction, epsilon: float) -> float:
     """
     cost, epsilon = float(checked_rho(rho)), checked_epsilon(epsilon)
 
-    def minus_log_delta_at(u: float) -> float:
-        a = math.exp(u)  # alpha - 1
-        return -(a * ((1.0 + a) * cost - epsilon) - (1.0 + a) * math.log1p(math.exp(-u)) - u)
+    def log_delta_at(u: float) -> _Rounded:
+        a = math.exp(u)
+        terms = (a * (1.0 + a) * cost, -a * epsilon, -a * math.log1p(1.0 / a), -math.log1p(a))
+        return _Rounded(math.fsum(terms), math.fsum(map(abs, terms)))
 
-    best, size = _maximum(minus_log_delta_at)
-    return min(1.0, math.exp(-best + _ROUNDING * size))
+    best = log_delta_at(_maximise(lambda u: -log_delta_at(u).value))
+    return min(1.0, math.exp(best.value + _ROUNDING * best.size))
 
 
-def _offset(u: float, delta: float) -> float:
+@dataclass(frozen=True, slots=True)
+class _Rounded:
+    """A computed value, and the sum of absolute values of its terms, which rounding scales with."""
+
+    value: float
+    size: float
+
+
+def _offset(u: float, delta: float) -> _Rounded:
     """Epsilon at order alpha = 1 + e^u beyond alpha rho."""
-    # log(1 - 1/alpha) = -log1p(e^-u): the difference u - log1p(e^u) loses digits for large u.
-    alpha = 1.0 + math.exp(u)
-    return (-alpha * math.log1p(math.exp(-u)) - u - math.log(delta)) / math.exp(u)
+    # Written so that nothing cancels at either end: log(1 - 1/alpha) = -log1p(1/a), and the
+    # logarithm of a joins it as log1p(a).
+    a = math.exp(u)
+    terms = (-math.log1p(1.0 / a), -math.log1p(a) / a, -math.log(delta) / a)
+    return _Rounded(math.fsum(terms), math.fsum(map(abs, terms)))
 
 
-def _maximum(objective: Callable[[float], float]) -> tuple[float, float]:
-    """Maximise over u = log(alpha - 1): a grid, then a bracketed search. Also the rounding scale.
+def _maximise(objective: Callable[[float], float]) -> float:
+    """Return the best u = log(alpha - 1): a grid, then a search between its neighbours.
 
     An order that is a little off costs the square of the error, and never the guarantee.
     """
-    grid = np.linspace(-30.0, 60.0, 361)
+    grid = np.linspace(-36.0, 60.0, 385)
     values = np.array([objective(float(u)) for u in grid])
     k = int(values.argmax())
     low, high = float(grid[max(k - 1, 0)]), float(grid[min(k + 1, len(grid) - 1)])
@@ -164,8 +180,7 @@ def _maximum(objective: Callable[[float], float]) -> tuple[float, float]:
         method="bounded",
         options={"xatol": 1e-9},
     )
-    best = max(float(values[k]), -float(found.fun))
-    return best, abs(best) + 1e-300
+    return float(grid[k]) if values[k] > -found.fun else float(found.x)
 
 
 # -- checks -------------------------------------------------------------------------------------
@@ -190,9 +205,17 @@ def checked_delta(delta: object) -> float:
 
 def checked_rho(rho: object) -> Fraction:
     """Return rho exactly, or refuse it (``E_RHO``)."""
-    if isinstance(rho, Fraction) and rho > 0:
+    remedy = "Choose one, for example 0.015."
+    if isinstance(rho, Fraction) and RHO_RANGE[0] <= rho <= RHO_RANGE[1]:
         return rho
-    return Fraction(_checked(rho, "rho", 1e6, "E_RHO", "Choose one, for example 0.015."))
+    shown = float(rho) if isinstance(rho, Fraction) and abs(rho) < 10**300 else rho
+    value = _checked(shown, "rho", float(RHO_RANGE[1]), "E_RHO", remedy)
+    if value < RHO_RANGE[0]:
+        raise BudgetError(
+            f"rho is {value!r}; a number of at least {float(RHO_RANGE[0]):g} is needed. {remedy}",
+            code="E_RHO",
+        )
+    return Fraction(value)
 
 
 def _checked(value: object, name: str, most: float, code: str, remedy: str) -> float:

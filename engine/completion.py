@@ -54,7 +54,9 @@ def simplex_table(values: FloatArray) -> FloatArray:
     # Only positive cells can stay positive: the cut is never below zero here.
     descending = np.sort(values[values > 0])[::-1]
     excess = (np.cumsum(descending) - total) / np.arange(1, len(descending) + 1)
-    cut = excess[np.flatnonzero(descending > excess)[-1]]
+    # The largest cell always stays positive; rounding may say otherwise next to huge cells.
+    kept = np.flatnonzero(descending > excess)
+    cut = excess[kept[-1] if len(kept) else 0]
     projected: FloatArray = np.maximum(values - cut, 0.0)
     return projected
 

@@ -92,6 +92,7 @@ class Attribute:
             raise DomainError(
                 f"An attribute's name is {self.name!r}, which is no text. Give it a name."
             )
+        _check_text(self.name, [self.name])
         _check_choice(self.name, "kind", self.kind, _KINDS)
         _check_choice(self.name, "outside", self.outside, _OUTSIDE)
         _check_choice(self.name, "source", self.source, _SOURCES)
@@ -106,8 +107,8 @@ class Attribute:
                 f"Attribute {self.name!r} has {len(labels):,} values; between 1 and {MAX_SIZE:,} "
                 "are possible. Declare its values, or use wider bins."
             )
-        if isinstance(labels, tuple):
-            _check_distinct(self.name, labels)
+        _check_text(self.name, labels)
+        _check_distinct(self.name, labels)
         object.__setattr__(self, "labels", labels)
 
     @property
@@ -341,12 +342,22 @@ def _check_declaration(attribute: Attribute) -> None:
 
 def _declared_labels(attribute: Attribute) -> Sequence[str]:
     if attribute.values is not None:
+        if isinstance(attribute.values, str):
+            raise DomainError(
+                f"Attribute {attribute.name!r} has one text as its values; a list of texts is "
+                "needed. Put it into brackets."
+            )
         if not all(isinstance(value, str) for value in attribute.values):
             raise DomainError(
                 f"Attribute {attribute.name!r} lists a value that is no text. Quote its values."
             )
         return attribute.values
     if attribute.bounds is not None:
+        if len(attribute.bounds) != 2:
+            raise DomainError(
+                f"Attribute {attribute.name!r} has {len(attribute.bounds)} bounds; the first and "
+                "the last value are needed. Correct them."
+            )
         return _integer_labels(attribute.name, *attribute.bounds)
     edges = attribute.edges or ()
     numbers = [float(edge) for edge in edges]
@@ -369,6 +380,15 @@ def _integer_labels(name: str, first: int, last: int) -> Sequence[str]:
             f"first and at most {MAX_SIZE:,} apart, are needed. Correct them."
         )
     return tuple(str(value) for value in range(first, last + 1))
+
+
+def _check_text(name: str, texts: Sequence[str]) -> None:
+    for text in texts:
+        if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise DomainError(
+                f"Attribute {name!a} has a name or value that is no proper text (a lone surrogate). "
+                "Read the file with the right encoding."
+            )
 
 
 def _check_distinct(owner: str, labels: Sequence[str], *, what: str = "value") -> None:
@@ -413,8 +433,6 @@ def _attribute_from(entry: object, number: int) -> Attribute:
     for key in ("values", "bounds", "edges"):
         if fields.get(key) is not None:
             fields[key] = _as_tuple(entry["name"], key, fields[key])
-    if fields.get("bounds") is not None and len(fields["bounds"]) != 2:
-        raise DomainError(f"Attribute {entry['name']!r} needs two bounds, first and last.")
     if fields.get("missing") is not None:
         fields["missing"] = _missing_from(entry["name"], fields["missing"])
     try:

@@ -36,7 +36,7 @@ class NotReleased:
 
 
 @dataclass(frozen=True, slots=True)
-class MarginalError:
+class MarginalError(NotReleased):
     """How far one released marginal is from the truth; unit records."""
 
     l1: float

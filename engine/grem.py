@@ -7,17 +7,20 @@ marginals that contain it move, by the reconstruction of Delta.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from itertools import compress
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import kernels
 from engine.domain import Domain, subsets
 from engine.layout import Layout
 from engine.released import Beliefs, Estimate
 from engine.residuals import part_of, privacy_cost, reconstruct
 from engine.types import AttributeSet, FloatArray, IntArray
+
+_PARALLEL_CELLS = 500_000
+"""Cells below which a second thread costs more than it brings."""
 
 
 def estimate(beliefs: Beliefs, domain: Domain, gamma: AttributeSet) -> Estimate:
@@ -63,81 +66,116 @@ class Reconstruction:
     Args:
         layout: Which marginals, and where.
         flat: Starting values, taken over; zeros if not given.
+
+    Shapes:
+        flat: (cells of all sets,), records.
+        l1: (K,), the sum of absolute values of each marginal.
     """
 
-    __slots__ = ("_views", "flat", "layout")
+    __slots__ = ("flat", "l1", "layout")
 
     def __init__(self, layout: Layout, flat: FloatArray | None = None) -> None:
         self.layout = layout
         self.flat: FloatArray = np.zeros(layout.total_cells) if flat is None else flat
-        self._views = [layout.view(self.flat, k) for k in range(len(layout))]
+        self.l1: FloatArray = np.zeros(len(layout))
+        self._sum()
 
     def view(self, attrs: AttributeSet) -> FloatArray:
         """The marginal over ``attrs`` in domain order, a view."""
-        return self._views[self.layout.index[attrs]]
+        return self.layout.view(self.flat, self.layout.index[attrs])
 
     def update(self, changes: Mapping[AttributeSet, FloatArray]) -> IntArray:
         """Add the changes of residual estimates to every marginal that contains one of them.
 
-        Marginals with the same overlap with the changed attributes change by the same table, spread
-        over their other attributes: it is reconstructed once for each overlap.
-
         Returns:
             Positions of the marginals touched, in increasing order.
         """
-        touched = []
-        for overlap, members in self._overlaps(changes):
-            within = {tau: z for tau, z in changes.items() if set(tau) <= set(overlap)}
-            if not within:
-                continue
-            change = sum_of_parts(within, overlap, self.layout.sizes)
-            self._add(change, overlap, members)
-            touched.append(members)
-        return np.sort(np.concatenate(touched)) if touched else np.empty(0, np.int64)
+        union = tuple(sorted({i for tau in changes for i in tau}))
+        if union in self.layout.index:
+            return np.flatnonzero(self._update_within(union, changes))
+        # Without a common marginal the tables of change would be as large as the marginals.
+        touched = np.zeros(len(self.layout), dtype=np.bool_)
+        for tau, change in changes.items():
+            touched |= self._update_within(tau, {tau: change})
+        return np.flatnonzero(touched)
 
     def rebuild(self, beliefs: Beliefs, start: NDArray[np.float64] | float = 0.0) -> IntArray:
         """Reconstruct every marginal anew from its residuals: what the lazy update avoids."""
         self.flat[:] = start
-        for attrs, view in zip(self.layout.sets, self._views, strict=True):
+        for attrs in self.layout.sets:
             sizes = [self.layout.sizes[i] for i in attrs]
+            view = self.view(attrs)
             for tau in subsets(attrs):
                 if tau in beliefs:
                     view += reconstruct(beliefs[tau].values, tau, attrs, sizes)
+        self._sum()
         return np.arange(len(self.layout))
 
-    def _overlaps(
-        self, changes: Mapping[AttributeSet, FloatArray]
-    ) -> Iterable[tuple[AttributeSet, IntArray]]:
-        """Group the marginals by which of the changed attributes they hold."""
-        union = sorted({i for tau in changes for i in tau})
-        held: NDArray[np.bool_] = self.layout.members[:, union]
-        if len(union) > 62:
-            codes = np.ravel(np.unique(held, axis=0, return_inverse=True)[1])
-        else:
-            codes = held @ (np.int64(1) << np.arange(len(union), dtype=np.int64))
-        order = np.argsort(codes, kind="stable")
-        starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
-        for members in np.split(order, starts[1:]):
-            yield tuple(compress(union, held[members[0]])), members
+    def _update_within(
+        self, gamma: AttributeSet, changes: Mapping[AttributeSet, FloatArray]
+    ) -> NDArray[np.bool_]:
+        """Add changes of residuals of gamma; returns which marginals were touched.
 
-    def _add(self, change: FloatArray, overlap: AttributeSet, members: IntArray) -> None:
-        sizes, sets = self.layout.sizes, self.layout.sets
-        inside = set(overlap)
-        for k in members.tolist():
-            attrs = sets[k]
-            spread = 1
-            shape = []
-            axis = 0
-            for i in attrs:
-                if i in inside:
-                    shape.append(change.shape[axis])
-                    axis += 1
-                else:
-                    shape.append(1)
-                    spread *= sizes[i]
-            part = change if spread == 1 else change / spread
-            view = self._views[k]
-            np.add(view, part.reshape(shape), out=view)
+        Marginals with the same overlap with gamma change by the same table, spread evenly over
+        their other attributes: it is reconstructed once for each overlap.
+        """
+        overlaps = subsets(gamma)
+        tables = [_table(changes, overlap, self.layout.sizes) for overlap in overlaps]
+        cells = np.array([0 if table is None else table.size for table in tables])
+        # Overlaps in binary: bit j says whether the j-th attribute of gamma is in it.
+        binary = [sum(1 << gamma.index(i) for i in overlap) for overlap in overlaps]
+        table_at, table_cells = np.empty_like(cells), np.empty_like(cells)
+        table_at[binary] = np.where(cells > 0, np.cumsum(cells) - cells, -1)
+        table_cells[binary] = cells
+        stride = np.zeros((len(overlaps), len(self.layout.sizes) + 1), dtype=np.int64)
+        for number, overlap in zip(binary, overlaps, strict=True):
+            step = 1
+            for i in reversed(overlap):
+                stride[number, i] = step
+                step *= self.layout.sizes[i]
+        code = np.zeros(len(self.layout), dtype=np.int64)
+        for j, i in enumerate(gamma):
+            code |= self.layout.members[i].astype(np.int64) << j
+        flat_tables = np.concatenate([table.ravel() for table in tables if table is not None])
+        touched: NDArray[np.bool_] = table_at[code] >= 0
+
+        def add(first: int, last: int) -> None:
+            kernels.add_tables(
+                self.flat,
+                self.layout.offsets,
+                self.layout.axis_attr,
+                self.layout.axis_size,
+                code,
+                flat_tables,
+                table_at,
+                table_cells,
+                stride,
+                self.l1,
+                first,
+                last,
+            )
+
+        work = np.where(touched, self.layout.cells(), 0)
+        kernels.in_threads(add, kernels.parts(work, at_least=_PARALLEL_CELLS))
+        return touched
+
+    def _sum(self) -> None:
+        def add_up(first: int, last: int) -> None:
+            kernels.absolute_sums(self.flat, self.layout.offsets, self.l1, first, last)
+
+        bounds = kernels.parts(self.layout.cells(), at_least=_PARALLEL_CELLS)
+        kernels.in_threads(add_up, bounds)
+
+
+def _table(
+    changes: Mapping[AttributeSet, FloatArray], overlap: AttributeSet, sizes: tuple[int, ...]
+) -> FloatArray | None:
+    """The change of the marginal over ``overlap``, or None if none of its residuals changed."""
+    within = {tau: z for tau, z in changes.items() if set(tau) <= set(overlap)}
+    if not within:
+        return None
+    table = sum_of_parts(within, overlap, sizes)
+    return np.broadcast_to(table, tuple(sizes[i] for i in overlap))
 
 
 def sum_of_parts(

@@ -11,15 +11,15 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NoReturn
 
 import numpy as np
-from scipy.linalg import blas
 
 from engine.accounting import Charge, Ledger
 from engine.grem import Reconstruction
 from engine.noise import RandomSource
 from engine.released import Beliefs
-from engine.tables import Private
+from engine.tables import Private, refuse_copy
 from engine.types import AttributeSet, FloatArray, IntArray
 from engine.workload import Workload
 
@@ -40,7 +40,7 @@ class Candidates:
         rebuild_always: Reconstruct and score everything anew in every round (the paper's "full").
     """
 
-    __slots__ = ("_errors", "_full", "beliefs", "l1", "weights", "workload")
+    __slots__ = ("_counts", "_errors", "_rebuild_always", "beliefs", "weights", "workload")
 
     def __init__(
         self,
@@ -52,34 +52,29 @@ class Candidates:
     ) -> None:
         self.workload, self.beliefs = workload, beliefs
         self.weights = workload.candidate_weights()
+        self._counts, self._rebuild_always = private.counts(workload.layout), rebuild_always
         # Reconstruction is linear: started at minus the counts it holds mu_hat - mu.
-        exact = private.counts(workload.layout)
-        self._full = exact if rebuild_always else None
-        self._errors = Reconstruction(
-            workload.layout, np.negative(exact, dtype=np.float64, casting="unsafe")
-        )
+        self._errors = Reconstruction(workload.layout, self._minus_counts())
         self._errors.update(beliefs.changes_since(Beliefs()))
-        self.l1: FloatArray = np.zeros(len(workload.layout))
-        self._rescore(np.arange(len(workload.layout)))
+
+    @property
+    def l1(self) -> FloatArray:
+        """True L1 error of every set of the closure, shape (K,)."""
+        return self._errors.l1
 
     def advance(self, beliefs: Beliefs, changes: Mapping[AttributeSet, FloatArray]) -> IntArray:
         """Move to newer beliefs, given what changed; returns the positions of what was scored."""
-        if self._full is not None:
-            start = np.negative(self._full, dtype=np.float64, casting="unsafe")
-            touched = self._errors.rebuild(beliefs, start)
-        else:
-            touched = self._errors.update(changes)
         self.beliefs = beliefs
-        self._rescore(touched)
-        return touched
+        if self._rebuild_always:
+            return self._errors.rebuild(beliefs, self._minus_counts())
+        return self._errors.update(changes)
 
-    def _rescore(self, touched: IntArray) -> None:
-        flat, offsets = self._errors.flat, self.workload.layout.offsets.tolist()
-        for k in touched.tolist():
-            self.l1[k] = blas.dasum(flat[offsets[k] : offsets[k + 1]])
+    def _minus_counts(self) -> FloatArray:
+        minus: FloatArray = np.negative(self._counts, dtype=np.float64, casting="unsafe")
+        return minus
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Scores:
     """Every candidate's score in one round: private, never stored in a state or an event.
 
@@ -91,6 +86,12 @@ class Scores:
     error_term: FloatArray
     noise_term: FloatArray
     log_weights: FloatArray
+
+    def __repr__(self) -> str:
+        return f"Scores({len(self.sets):,} candidates, private)"
+
+    def __reduce__(self) -> NoReturn:
+        refuse_copy("Scores of candidates")
 
 
 def score(candidates: Candidates, *, rho_measure: Fraction, rho_select: Fraction) -> Scores:

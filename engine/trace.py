@@ -16,8 +16,8 @@ import numpy as np
 from engine import grem
 from engine.accounting import Charge, Ledger
 from engine.domain import Domain
-from engine.errors import DataError, WorkloadError
-from engine.released import Allocation, Belief, Beliefs, Estimate, Measurement
+from engine.errors import DataError, EngineError, WorkloadError
+from engine.released import Allocation, Beliefs, Estimate, Measurement
 from engine.types import AttributeSet
 from engine.workload import Workload
 
@@ -217,17 +217,20 @@ class Release:
         try:
             domain = Domain.from_dict(content["domain"])
             weights = {tuple(attrs): weight for attrs, weight in content["workload"]}
+            workload = Workload(weights, domain)
             return cls(
-                workload=Workload(weights, domain),
-                beliefs=_beliefs_from(content["residuals"], domain),
+                workload=workload,
+                beliefs=_beliefs_from(content["residuals"], workload),
                 ledger=_ledger_from(content["ledger"]),
                 mechanism=str(content["mechanism"]),
                 rehearsal=bool(content["rehearsal"]),
                 epsilon=content["epsilon"],
                 delta=content["delta"],
             )
-        except (KeyError, TypeError, ZeroDivisionError) as error:
-            raise DataError(f"The release is incomplete: {error!r}.", code="E_FORMAT") from None
+        except (KeyError, TypeError, ValueError, IndexError, ZeroDivisionError) as error:
+            # The engine's own refusals are ValueErrors too: each says what is wrong.
+            reason = str(error) if isinstance(error, EngineError) else repr(error)
+            raise DataError(f"The release cannot be read: {reason}", code="E_FORMAT") from None
 
     def promised(self, *, epsilon: float, delta: float) -> Release:
         """Return the release with the (epsilon, delta) promise it was made for."""
@@ -331,12 +334,15 @@ def _ledger_from(content: Mapping[str, Any]) -> Ledger:
     return Ledger(Fraction(content["total"])).charge(*_charges(content["entries"]))
 
 
-def _beliefs_from(items: list[dict[str, Any]], domain: Domain) -> Beliefs:
-    beliefs = {}
+def _beliefs_from(items: list[dict[str, Any]], workload: Workload) -> Beliefs:
+    measured = []
     for item in items:
         attrs = tuple(item["attrs"])
-        shape = tuple(n - 1 for n in domain.shape(attrs))
-        beliefs[attrs] = Belief(
-            np.array(item["values"], dtype=float).reshape(shape), item["precision"]
-        )
-    return Beliefs(beliefs)
+        if attrs not in workload.layout.index:
+            raise DataError(f"There is a residual over {attrs}, which the workload does not hold.")
+        shape = tuple(n - 1 for n in workload.domain.shape(attrs))
+        values = np.array(item["values"], dtype=float).reshape(shape)
+        if not np.isfinite(values).all():
+            raise DataError(f"The residual over {attrs} holds values that are not finite.")
+        measured.append(Measurement(attrs, values, item["precision"]))
+    return Beliefs().combined(measured)

@@ -19,7 +19,7 @@ from engine.accounting import Ledger
 from engine.domain import Domain, subsets
 from engine.errors import OptionError
 from engine.measure import measure_marginal, measure_residuals
-from engine.mechanisms.base import choice, require_memory
+from engine.mechanisms.base import check_omission, choice, require_memory
 from engine.noise import RandomSource
 from engine.planner import plan_marginal
 from engine.released import Allocation, Beliefs, Measurement
@@ -99,10 +99,7 @@ class AimGrem:
     def __post_init__(self) -> None:
         choice("update", self.update, ("lazy", "full"))
         choice("noise", self.noise, ("crp", "iid"))
-        if not isinstance(self.omit_below, int | float) or not 0 <= self.omit_below < 1:
-            raise OptionError(
-                f"omit_below is {self.omit_below!r}; a share of at least 0 and below 1 is needed."
-            )
+        check_omission(self.omit_below, self.respend)
 
     @classmethod
     def paper(cls) -> AimGrem:

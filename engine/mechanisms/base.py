@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 from engine.accounting import checked_delta, checked_epsilon, checked_rho, epsilon_from, rho_from
 from engine.errors import BudgetError, OptionError, WorkloadError
@@ -181,13 +181,30 @@ def require_memory(bytes_needed: int) -> None:
         )
 
 
-def choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
+def check_omission(omit_below: object, respend: object) -> None:
+    """Refuse options of the omission rule that make no sense.
+
+    Raises:
+        OptionError: If ``omit_below`` is no share below 1, or ``respend`` no truth value.
+    """
+    number = isinstance(omit_below, int | float) and not isinstance(omit_below, bool)
+    if not number or not 0 <= cast("float", omit_below) < 1:
+        raise OptionError(
+            f"omit_below is {omit_below!r}; a share of at least 0 and below 1 is needed, for "
+            "example 0.001."
+        )
+    choice("respend", respend, (True, False))
+
+
+def choice(name: str, value: object, allowed: tuple[str | bool, ...]) -> None:
     """Refuse an option that is not one of those allowed.
 
     Raises:
         OptionError: With what was found and what is possible.
     """
-    if value not in allowed:
+    if not any(value is option or value == option for option in allowed) or (
+        isinstance(value, int) and not isinstance(value, bool)
+    ):
         raise OptionError(
             f"{name} is {value!r}; it must be one of {', '.join(map(repr, allowed))}. Choose one."
         )

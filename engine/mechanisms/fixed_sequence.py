@@ -15,7 +15,7 @@ from engine.domain import subsets
 from engine.errors import OptionError
 from engine.grem import Reconstruction
 from engine.measure import measure_marginal, measure_residuals
-from engine.mechanisms.base import choice, require_memory
+from engine.mechanisms.base import check_omission, choice, require_memory
 from engine.noise import RandomSource
 from engine.planner import plan_marginal
 from engine.released import Allocation, Beliefs, Measurement
@@ -59,6 +59,7 @@ class FixedSequence:
     def __post_init__(self) -> None:
         choice("update", self.update, ("lazy", "full"))
         choice("noise", self.noise, ("crp", "iid"))
+        check_omission(self.omit_below, self.respend)
 
     @property
     def name(self) -> str:
