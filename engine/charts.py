@@ -25,7 +25,7 @@ Badge = Literal["released", "public", "not private (never released)"]
 NOT_PRIVATE: Badge = "not private (never released)"
 
 BLUE, SKY, ORANGE, GREEN, RED, PINK = (
-    "#0072B2", "#56B4E9", "#E69F00", "#009E73", "#D55E00", "#CC79A7",
+    "#1F82C4", "#56B4E9", "#E69F00", "#009E73", "#D55E00", "#CC79A7",
 )  # fmt: skip
 GREY = "#808080"
 """Readable on white and on near-black alike."""
@@ -250,9 +250,10 @@ def lattice(frame: pd.DataFrame, *, title: str = "What the round paid for") -> F
     nodes = nodes.assign(area=sizes["after"], ring=sizes["known"])
     edges = pd.DataFrame(_edges(nodes), columns=["x", "y", "x2", "y2"])
     top = int(frame["degree"].max())
-    y_scale = alt.Scale(domain=[top + 0.45, -0.75])
+    y_scale = alt.Scale(domain=[top + 0.55, -0.5])
     axis = _axis(values=list(range(top + 1)), format="d", grid=False)
-    y = alt.Y("degree:Q", title="attributes in the residual", scale=y_scale, axis=axis)
+    y_title = "attributes in the residual"
+    y = alt.Y("degree:Q", title=y_title, scale=y_scale, axis=axis)
     x = alt.X("x:Q", title=None, axis=None, scale=alt.Scale(domain=[0, 1]))
     tooltip = [
         alt.Tooltip("full:N", title="residual"),
@@ -263,7 +264,7 @@ def lattice(frame: pd.DataFrame, *, title: str = "What the round paid for") -> F
     lines = (
         alt.Chart(edges)
         .mark_rule(color=GREY, opacity=0.45)
-        .encode(x=alt.X("x:Q"), x2="x2:Q", y=alt.Y("y:Q", scale=y_scale), y2="y2:Q")
+        .encode(x=x, x2="x2:Q", y=alt.Y("y:Q", title=y_title, scale=y_scale, axis=axis), y2="y2:Q")
     )
     colour = alt.Color(
         "state:N",
@@ -402,7 +403,7 @@ def measured(frame: pd.DataFrame) -> Figure:
             x=alt.X("scaled:Q", title="value ÷ its noise σ (symlog)", scale=scale, axis=axis),
             y=y,
             color=colour,
-            size=alt.condition(alt.datum.outside, alt.value(20), alt.value(11)),
+            size=alt.condition(alt.datum.outside, alt.value(18), alt.value(10)),
             tooltip=[
                 alt.Tooltip("row:N", title="residual"),
                 alt.Tooltip("value:Q", title="records", format=",.1f"),
@@ -429,7 +430,7 @@ def measured(frame: pd.DataFrame) -> Figure:
         sentence,
         "released",
         table,
-        height=48 * max(len(order), 1) + 12,
+        height=50 * max(len(order), 1) + 12,
     )
 
 
@@ -447,7 +448,7 @@ def touched(frame: pd.DataFrame, names: Sequence[str], *, threshold: float | Non
     table = frame[["label", "cells", "touched", "moved"]].set_axis(
         ["marginal", "cells", "rewritten", "moved (L1, records)"], axis=1
     )
-    pairs = bool((frame["second"] >= 0).all()) and len(frame) > 3 and len(names) <= 20
+    pairs = bool((frame["degree"] == 2).all()) and 3 < len(names) <= 20
     if pairs and len(frame) == len(names) * (len(names) - 1) // 2:
         chart, height = _pair_grid(frame, names)
     elif len(frame) <= 24:
@@ -598,17 +599,29 @@ def heatmap(
         "x:N",
         title=safe(names[across]),
         sort=ticks[across],
-        axis=_axis(labelAngle=-40, labelLimit=80, labelFontSize=size),
+        axis=_axis(
+            labelAngle=-55,
+            labelLimit=84,
+            labelFontSize=size,
+            labelOverlap=len(ticks[across]) > 18,
+        ),
     )
     y = alt.Y(
         "y:N",
         title=safe(names[down]),
         sort=ticks[down],
-        axis=_axis(labelLimit=92, labelFontSize=size),
+        axis=_axis(
+            labelLimit=92,
+            labelFontSize=size,
+            labelOverlap=len(ticks[down]) > 26,
+            labelFlush=False,
+        ),
     )
     low, high = limits or _limits(frame[column], diverging=diverging)
     scale = (
-        alt.Scale(domain=[low, 0, high], range=[DIVERGING[0], DIVERGING[2], DIVERGING[4]])
+        alt.Scale(
+            domain=[low, low / 2, 0, high / 2, high], range=list(DIVERGING), interpolate="rgb"
+        )
         if diverging
         else alt.Scale(domain=[low, high], scheme="cividis")
     )
@@ -782,11 +795,16 @@ def _figure(
         subtitlePadding=4,
         fontSize=16,
         anchor="start",
-        frame="group",
+        frame="bounds",
         offset=10,
     )
     finished = chart.properties(
-        title=heading, height=height, usermeta={"embedOptions": {"actions": False}}
+        title=heading,
+        height=height,
+        # The width is the page's, the height that of the plot alone: axes and legend come on top.
+        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
+        padding={"left": 0, "right": 6, "top": 2, "bottom": 2},
+        usermeta={"embedOptions": {"actions": False}},
     ).configure_view(stroke=None)
     return Figure(title, finished, sentence, badge, frame.reset_index(drop=True))
 
@@ -811,7 +829,7 @@ def _axis_above() -> Any:
         labelAlign="left",
         labelBaseline="middle",
         labelPadding=-1,
-        labelOffset=-17,
+        labelOffset=-18,
         labelLimit=330,
         labelOverlap=False,
         ticks=False,

@@ -386,8 +386,8 @@ def _check_text(name: str, texts: Sequence[str]) -> None:
     for text in texts:
         if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
             raise DomainError(
-                f"Attribute {name!a} has a name or value that is no proper text (a lone surrogate). "
-                "Read the file with the right encoding."
+                f"Attribute {name!a} has a name or value that is no proper text (it holds a lone "
+                "surrogate). Read the file with the right encoding."
             )
 
 

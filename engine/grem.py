@@ -7,7 +7,7 @@ marginals that contain it move, by the reconstruction of Delta.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from engine import kernels
 from engine.domain import Domain, subsets
 from engine.layout import Layout
 from engine.released import Beliefs, Estimate
-from engine.residuals import part_of, privacy_cost, reconstruct
+from engine.residuals import part_of, privacy_cost
 from engine.types import AttributeSet, FloatArray, IntArray
 
 _PARALLEL_CELLS = 500_000
@@ -92,28 +92,25 @@ class Reconstruction:
         """
         union = tuple(sorted({i for tau in changes for i in tau}))
         if union in self.layout.index:
-            return np.flatnonzero(self._update_within(union, changes))
+            return self._update_within(union, changes)
         # Without a common marginal the tables of change would be as large as the marginals.
-        touched = np.zeros(len(self.layout), dtype=np.bool_)
         for tau, change in changes.items():
-            touched |= self._update_within(tau, {tau: change})
-        return np.flatnonzero(touched)
+            self._update_within(tau, {tau: change})
+        return self._containing(changes)
 
     def rebuild(self, beliefs: Beliefs, start: NDArray[np.float64] | float = 0.0) -> IntArray:
         """Reconstruct every marginal anew from its residuals: what the lazy update avoids."""
         self.flat[:] = start
         for attrs in self.layout.sets:
-            sizes = [self.layout.sizes[i] for i in attrs]
+            values = {tau: beliefs[tau].values for tau in subsets(attrs) if tau in beliefs}
             view = self.view(attrs)
-            for tau in subsets(attrs):
-                if tau in beliefs:
-                    view += reconstruct(beliefs[tau].values, tau, attrs, sizes)
+            np.add(view, sum_of_parts(values, attrs, self.layout.sizes), out=view)
         self._sum()
         return np.arange(len(self.layout))
 
     def _update_within(
         self, gamma: AttributeSet, changes: Mapping[AttributeSet, FloatArray]
-    ) -> NDArray[np.bool_]:
+    ) -> IntArray:
         """Add changes of residuals of gamma; returns which marginals were touched.
 
         Marginals with the same overlap with gamma change by the same table, spread evenly over
@@ -133,11 +130,11 @@ class Reconstruction:
             for i in reversed(overlap):
                 stride[number, i] = step
                 step *= self.layout.sizes[i]
-        code = np.zeros(len(self.layout), dtype=np.int64)
-        for j, i in enumerate(gamma):
-            code |= self.layout.members[i].astype(np.int64) << j
         flat_tables = np.concatenate([table.ravel() for table in tables if table is not None])
-        touched: NDArray[np.bool_] = table_at[code] >= 0
+        touched = self._containing(changes)
+        code = np.zeros(len(touched), dtype=np.int64)
+        for j, i in enumerate(gamma):
+            code |= self.layout.members[i][touched].astype(np.int64) << j
 
         def add(first: int, last: int) -> None:
             kernels.add_tables(
@@ -145,6 +142,7 @@ class Reconstruction:
                 self.layout.offsets,
                 self.layout.axis_attr,
                 self.layout.axis_size,
+                touched,
                 code,
                 flat_tables,
                 table_at,
@@ -155,9 +153,16 @@ class Reconstruction:
                 last,
             )
 
-        work = np.where(touched, self.layout.cells(), 0)
+        work = self.layout.cells()[touched]
         kernels.in_threads(add, kernels.parts(work, at_least=_PARALLEL_CELLS))
         return touched
+
+    def _containing(self, taus: Iterable[AttributeSet]) -> IntArray:
+        """Positions of the marginals that contain at least one of these residuals."""
+        contain = np.zeros(len(self.layout), dtype=np.bool_)
+        for tau in taus:
+            contain |= np.logical_and.reduce(self.layout.members[list(tau)], axis=0)
+        return np.flatnonzero(contain)
 
     def _sum(self) -> None:
         def add_up(first: int, last: int) -> None:
@@ -182,10 +187,10 @@ def sum_of_parts(
     residuals: Mapping[AttributeSet, FloatArray], gamma: AttributeSet, sizes: tuple[int, ...]
 ) -> FloatArray:
     """Sum the reconstructions over gamma; axes that nothing varies along keep one slice."""
-    size_of = {i: sizes[i] for i in gamma}
+    shape = tuple(sizes[i] for i in gamma)
     total: FloatArray | None = None
     # Small ones first: the sum grows to full shape only when a part needs it.
     for tau in sorted(residuals, key=lambda t: (len(t), t)):
-        part = part_of(residuals[tau], tau, gamma, size_of)
+        part = part_of(residuals[tau], tau, gamma, shape)
         total = part if total is None else total + part
     return np.zeros((1,) * len(gamma)) if total is None else total

@@ -46,12 +46,140 @@ def _compiled(function: F) -> F:
         return cast("F", numba.njit(**options)(function))
 
 
+_TILE = 512
+"""Columns handled together, so that a second pass over them finds them in the cache."""
+
+
+@_compiled
+def _subtract_within(
+    source: FloatArray, spare: FloatArray, sizes: IntArray, out: FloatArray
+) -> None:
+    """Subtract the first slice along every axis, going back and forth between two buffers."""
+    before, after = 1, source.shape[0]
+    for axis in range(sizes.shape[0]):
+        size = sizes[axis]
+        after //= size
+        kept = size - 1
+        target = out if axis == sizes.shape[0] - 1 else spare
+        for b in range(before):
+            first, to = b * size * after, b * kept * after
+            # Slices: their index is seen to be in range, so the inner loops vectorise.
+            if after == 1:
+                head, rest, line = source[first], source[first + 1 :], target[to:]
+                for j in range(kept):
+                    line[j] = rest[j] - head
+                continue
+            top = source[first : first + after]
+            for j in range(kept):
+                rest = source[first + (j + 1) * after : first + (j + 2) * after]
+                line = target[to + j * after : to + (j + 1) * after]
+                for a in range(after):
+                    line[a] = rest[a] - top[a]
+        source, spare = target, source
+        before *= kept
+
+
+@_compiled
+def subtract_axes(values: FloatArray, sizes: IntArray, out: FloatArray) -> None:
+    """Subtract the first slice along every axis: (n, ...) -> (n - 1, ...), flat arrays.
+
+    Slice by slice of the first axis: each stays in the cache while the other axes follow.
+    """
+    block = values.shape[0] // sizes[0]
+    kept = out.shape[0] // (sizes[0] - 1)
+    one, other = np.empty(block), np.empty(block)
+    top = values[:block]
+    for i in range(sizes[0] - 1):
+        rest = values[(i + 1) * block : (i + 2) * block]
+        target = out[i * kept : (i + 1) * kept]
+        if sizes.shape[0] == 1:
+            target[0] = rest[0] - top[0]
+            continue
+        for a in range(block):
+            one[a] = rest[a] - top[a]
+        _subtract_within(one, other, sizes[1:], target)
+
+
+@_compiled
+def _center_block(block: FloatArray, size: int, after: int) -> None:
+    """Center rows 1 .. size - 1, each ``after`` long, and fill row 0."""
+    for left in range(0, after, _TILE):
+        width = min(_TILE, after - left)
+        top = block[left : left + width]
+        top[:] = 0.0
+        # Four rows at a time: fewer passes over the sum. Slices let the inner loops vectorise.
+        whole = 1 + (size - 1) // 4 * 4
+        for j in range(1, whole, 4):
+            first = block[left + j * after : left + j * after + width]
+            second = block[left + (j + 1) * after : left + (j + 1) * after + width]
+            third = block[left + (j + 2) * after : left + (j + 2) * after + width]
+            fourth = block[left + (j + 3) * after : left + (j + 3) * after + width]
+            for a in range(width):
+                top[a] -= (first[a] + second[a]) + (third[a] + fourth[a])
+        for j in range(whole, size):
+            row = block[left + j * after : left + j * after + width]
+            for a in range(width):
+                top[a] -= row[a]
+        for a in range(width):
+            top[a] /= size
+        for j in range(1, size):
+            row = block[left + j * after : left + j * after + width]
+            for a in range(width):
+                row[a] += top[a]
+
+
+@_compiled
+def center_axes(values: FloatArray, sizes: IntArray, out: FloatArray) -> None:
+    """Put a zero slice in front, subtract the mean, along every axis: (n - 1, ...) -> (n, ...).
+
+    The values move to where all indices are 1 or more, and are centered along the last axis on the
+    way; the other axes follow in place, each filling its first slice.
+    """
+    degree = sizes.shape[0]
+    stride = np.empty(degree, dtype=np.int64)
+    step = 1
+    for axis in range(degree - 1, -1, -1):
+        stride[axis] = step
+        step *= sizes[axis]
+    index = np.ones(degree, dtype=np.int64)
+    for axis in range(degree - 1, -1, -1):
+        size, after = sizes[axis], stride[axis]
+        start, blocks = 0, 1
+        for k in range(axis):
+            index[k] = 1
+            start += stride[k]
+            blocks *= sizes[k] - 1
+        for block in range(blocks):
+            if axis == degree - 1:
+                row = values[block * (size - 1) : (block + 1) * (size - 1)]
+                line = out[start + 1 : start + size]
+                total = 0.0
+                for j in range(size - 1):
+                    total += row[j]
+                mean = total / size
+                out[start] = -mean
+                for j in range(size - 1):
+                    line[j] = row[j] - mean
+            else:
+                _center_block(out[start : start + size * after], size, after)
+            k = axis - 1
+            while k >= 0:
+                index[k] += 1
+                start += stride[k]
+                if index[k] < sizes[k]:
+                    break
+                start -= (sizes[k] - 1) * stride[k]
+                index[k] = 1
+                k -= 1
+
+
 @_compiled
 def add_tables(
     flat: FloatArray,
     offsets: IntArray,
     axis_attr: IntArray,
     axis_size: IntArray,
+    which: IntArray,
     code: IntArray,
     tables: FloatArray,
     table_at: IntArray,
@@ -61,19 +189,17 @@ def add_tables(
     first: int,
     last: int,
 ) -> None:
-    """Add to each marginal first .. last - 1 its table, spread evenly over its other attributes.
+    """Add a small table to each marginal ``which[first:last]``, spread evenly over its other axes.
 
-    Marginal k gets table ``code[k]``, which starts at ``table_at`` of it in ``tables`` (negative:
-    none) and has ``stride[code, attribute]`` along each attribute (0: none). ``l1[k]`` becomes the
-    sum of absolute values of the result, in the same pass.
+    Marginal ``which[m]`` gets table ``code[m]``, which starts at ``table_at`` of it in ``tables``
+    and has ``stride[code, attribute]`` along each attribute (0: none). ``l1[k]`` becomes the sum of
+    absolute values of the result, in the same pass.
     """
     degree = axis_attr.shape[1]
     index = np.zeros(degree, dtype=np.int64)
-    for k in range(first, last):
-        c = code[k]
+    for m in range(first, last):
+        k, c = which[m], code[m]
         position = table_at[c]
-        if position < 0:
-            continue
         cell, end = offsets[k], offsets[k + 1]
         scale = table_cells[c] / (end - cell)
         inner = axis_size[k, degree - 1]
@@ -81,17 +207,21 @@ def add_tables(
         index[:] = 0
         total = 0.0
         while cell < end:
+            row = flat[cell : cell + inner]
             if step == 0:
                 change = tables[position] * scale
                 for j in range(inner):
-                    value = flat[cell + j] + change
-                    flat[cell + j] = value
-                    total += abs(value)
+                    row[j] += change
+                    total += abs(row[j])
+            elif step == 1:
+                line = tables[position : position + inner]
+                for j in range(inner):
+                    row[j] += line[j] * scale
+                    total += abs(row[j])
             else:
                 for j in range(inner):
-                    value = flat[cell + j] + tables[position + j * step] * scale
-                    flat[cell + j] = value
-                    total += abs(value)
+                    row[j] += tables[position + j * step] * scale
+                    total += abs(row[j])
             cell += inner
             axis = degree - 2
             while axis >= 0:
@@ -112,9 +242,10 @@ def absolute_sums(
 ) -> None:
     """Set ``l1`` of marginals first .. last - 1 to the sums of their absolute values."""
     for k in range(first, last):
+        cells = flat[offsets[k] : offsets[k + 1]]
         total = 0.0
-        for cell in range(offsets[k], offsets[k + 1]):
-            total += abs(flat[cell])
+        for cell in range(len(cells)):
+            total += abs(cells[cell])
         l1[k] = total
 
 

@@ -7,8 +7,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,19 +46,15 @@ def decompose(values: ArrayLike, gamma: AttributeSet, tau: AttributeSet) -> Floa
     array([50., 95., 45.])
     """
     array = np.asarray(values, dtype=np.float64)
-    gamma, tau = _checked(gamma, tau)
+    others = _summed_axes(tuple(gamma), tuple(tau))
     if array.ndim != len(gamma) or 0 in array.shape:
         raise DomainError(
             f"The marginal has shape {array.shape}; {len(gamma)} axes with at least one value "
             f"each, one axis for each of {gamma}, are needed. Reshape it.",
             code="E_SHAPE",
         )
-    others = tuple(k for k, i in enumerate(gamma) if i not in tau)
     # All summed axes at once; the kept ones then stand in tau's order.
-    residual: FloatArray = np.add.reduce(array, axis=others) if others else array
-    for k in range(len(tau)):
-        residual = axes.sub(residual, k)
-    return residual if residual is not values else residual.copy()
+    return axes.sub_all(np.asarray(np.add.reduce(array, axis=others)) if others else array)
 
 
 def reconstruct(
@@ -86,33 +84,32 @@ def reconstruct(
     array([-15.8333,   0.8333,  15.8333,  -0.8333])
     """
     array = np.asarray(values, dtype=np.float64)
-    gamma, tau = _checked(gamma, tau)
-    size_of = dict(zip(gamma, sizes, strict=False))
-    expected = tuple(size_of.get(i, 0) - 1 for i in tau)
-    if len(sizes) != len(gamma) or min(sizes, default=1) < 1 or array.shape != expected:
+    spread = _spread(tuple(tau), tuple(gamma), tuple(sizes))
+    if array.shape != spread.residual:
         raise DomainError(
-            f"The residual has shape {array.shape} and the marginal sizes {tuple(sizes)}; one size "
-            f"of at least 1 for each of {gamma}, and a residual of shape {expected}, are needed.",
+            f"The residual has shape {array.shape}; {spread.residual}, one less than each size, "
+            "is needed. Reshape it.",
             code="E_SHAPE",
         )
-    part = part_of(array, tau, gamma, size_of)
-    return np.broadcast_to(part, tuple(sizes)).copy() if part.shape != tuple(sizes) else part
+    part = axes.center_all(array)
+    if spread.over == 1:
+        return part.reshape(spread.marginal)
+    part = (part / spread.over).reshape(spread.singletons)
+    return np.broadcast_to(part, spread.marginal).copy()
 
 
 def part_of(
-    residual: FloatArray, tau: AttributeSet, gamma: AttributeSet, size_of: Mapping[int, int]
+    residual: FloatArray, tau: AttributeSet, gamma: AttributeSet, sizes: tuple[int, ...]
 ) -> FloatArray:
     """Reconstruct without spreading: axes outside tau have one slice that stands for all.
 
     The same numbers as ``reconstruct``, to be broadcast where they are added.
     """
-    part = residual
-    for k in range(len(tau)):
-        part = axes.center(part, k)
-    spread = math.prod(size_of[i] for i in gamma if i not in tau)
-    if spread != 1:
-        part = part / spread
-    return part.reshape([size_of[i] if i in tau else 1 for i in gamma])
+    spread = _spread(tau, gamma, sizes)
+    part = axes.center_all(residual)
+    if spread.over != 1:
+        part /= spread.over
+    return part.reshape(spread.singletons)
 
 
 def decompose_all(values: FloatArray, gamma: AttributeSet) -> dict[AttributeSet, FloatArray]:
@@ -148,12 +145,44 @@ def cell_variance(tau_sizes: Sequence[int], other_sizes: Sequence[int]) -> float
     return float(privacy_cost(tau_sizes)) / float(math.prod(other_sizes)) ** 2
 
 
-def _checked(gamma: Sequence[int], tau: Sequence[int]) -> tuple[AttributeSet, AttributeSet]:
-    gamma, tau = tuple(gamma), tuple(tau)
+class _Spread(NamedTuple):
+    """How a residual lies within a marginal: shapes, and the cells it is spread over."""
+
+    residual: tuple[int, ...]
+    singletons: tuple[int, ...]
+    marginal: tuple[int, ...]
+    over: int
+
+
+# The same few thousand questions are asked again in every round.
+@lru_cache(maxsize=1 << 16)
+def _spread(tau: AttributeSet, gamma: AttributeSet, sizes: tuple[int, ...]) -> _Spread:
+    _check_within(tau, gamma)
+    if len(sizes) != len(gamma) or min(sizes, default=1) < 1:
+        raise DomainError(
+            f"The marginal over {gamma} has sizes {sizes}; one size of at least 1 for each "
+            "attribute is needed.",
+            code="E_SHAPE",
+        )
+    inside = [i in tau for i in gamma]
+    return _Spread(
+        residual=tuple(n - 1 for n, kept in zip(sizes, inside, strict=True) if kept),
+        singletons=tuple(n if kept else 1 for n, kept in zip(sizes, inside, strict=True)),
+        marginal=sizes,
+        over=math.prod(n for n, kept in zip(sizes, inside, strict=True) if not kept),
+    )
+
+
+@lru_cache(maxsize=1 << 16)
+def _summed_axes(gamma: AttributeSet, tau: AttributeSet) -> tuple[int, ...]:
+    _check_within(tau, gamma)
+    return tuple(k for k, i in enumerate(gamma) if i not in tau)
+
+
+def _check_within(tau: AttributeSet, gamma: AttributeSet) -> None:
     if len(set(gamma)) < len(gamma) or tau != tuple(i for i in gamma if i in tau):
         raise DomainError(
             f"The residual is over {tau}, the marginal over {gamma}; a subset in the same order, "
             "without repetition, is needed.",
             code="E_SHAPE",
         )
-    return gamma, tau

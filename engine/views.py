@@ -178,7 +178,7 @@ def touched(before: Beliefs, after: Beliefs, event: RoundEnded, workload: Worklo
     """Return what a round did to every marginal of the workload, and to the one selected.
 
     Returns:
-        One row a marginal: label, first and second (positions of its attributes, for a grid of
+        One row a marginal: label, degree, first and second (positions of its attributes, for a grid of
         pairs), cells, touched, moved (L1 distance between its two estimates, records), selected.
     """
     import pandas as pd
@@ -195,6 +195,7 @@ def touched(before: Beliefs, after: Beliefs, event: RoundEnded, workload: Worklo
         rows.append(
             {
                 "label": domain.label(gamma),
+                "degree": len(gamma),
                 "first": gamma[0] if gamma else -1,
                 "second": gamma[1] if len(gamma) > 1 else -1,
                 "cells": domain.cells(gamma),

@@ -202,9 +202,7 @@ def choice(name: str, value: object, allowed: tuple[str | bool, ...]) -> None:
     Raises:
         OptionError: With what was found and what is possible.
     """
-    if not any(value is option or value == option for option in allowed) or (
-        isinstance(value, int) and not isinstance(value, bool)
-    ):
+    if not isinstance(value, str | bool) or value not in allowed:
         raise OptionError(
             f"{name} is {value!r}; it must be one of {', '.join(map(repr, allowed))}. Choose one."
         )
