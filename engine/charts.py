@@ -8,6 +8,7 @@ Altair is imported when the first chart is made.
 
 from __future__ import annotations
 
+import json
 import math
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -61,6 +62,16 @@ class Figure:
         """Whether true values can be read from it."""
         return self.badge == NOT_PRIVATE
 
+    def spec(self) -> dict[str, Any]:
+        """Return the Vega-Lite description, not checked against its schema.
+
+        The check is most of the time a chart takes; the tests make it for every kind of chart.
+        """
+        bare = self.chart.copy(deep=False)
+        bare.datasets = {}
+        content: dict[str, Any] = bare.to_dict(validate=False)
+        return {**content, "datasets": self.chart.datasets}
+
 
 # -- users' texts ---------------------------------------------------------------------------------
 
@@ -93,9 +104,10 @@ def ledger(frame: pd.DataFrame, *, at: int) -> Figure:
     """Draw ``views.budget``: a bar whose segments add up, to one scale with what is left."""
     import altair as alt
 
+    sources = _Sources()
     data = frame.assign(
         name=["not spent" if p == "left" else f"{p}" for p in frame["part"]],
-        now=[r in (at, -1) for r in frame["round"]],
+        opacity=[1.0 if r in (at, -1) else 0.55 for r in frame["round"]],
         when=[_when(r) for r in frame["round"]],
     )
     x = alt.X("start:Q", title="budget in ρ (zCDP)", axis=_axis(format="~g", tickCount=5))
@@ -112,7 +124,7 @@ def ledger(frame: pd.DataFrame, *, at: int) -> Figure:
         ),
         legend=_legend(),
     )
-    base = alt.Chart(data).encode(x=x, x2="end:Q", color=colour, tooltip=tooltip)
+    base = sources.chart(data).encode(x=x, x2=alt.X2("end"), color=colour, tooltip=tooltip)
     layers = []
     many = len(frame) > 90
     for part, height in (("left", 34), ("measure", 34), ("select", 20)):
@@ -121,9 +133,7 @@ def ledger(frame: pd.DataFrame, *, at: int) -> Figure:
             stroke=None if many or part == "left" else "white",
             strokeWidth=0 if many else 0.6,
         )
-        layers.append(
-            mark.encode(opacity=alt.condition(alt.datum.now, alt.value(1.0), alt.value(0.55)))
-        )
+        layers.append(mark.encode(opacity=alt.Opacity("opacity:Q", scale=None, legend=None)))
     spent = float(frame.loc[frame["part"] != "left", "rho"].sum())
     total = spent + float(frame.loc[frame["part"] == "left", "rho"].sum())
     sentence = (
@@ -134,7 +144,7 @@ def ledger(frame: pd.DataFrame, *, at: int) -> Figure:
         ["when", "for", "ρ", "ρ as an exact fraction"], axis=1
     )
     return _figure(
-        alt.layer(*layers), "Privacy budget spent", sentence, "released", table, height=64
+        alt.layer(*layers), sources, "Privacy budget spent", sentence, "released", table, height=64
     )
 
 
@@ -153,6 +163,7 @@ def selection(frame: pd.DataFrame, *, others: int, others_probability: float) ->
     """Draw ``views.selection``: how wrong each candidate looked, less what noise would leave."""
     import altair as alt
 
+    sources = _Sources()
     names = distinct(frame["label"], longest=44)
     rows = [
         f"{'◆ ' if chosen else ''}{name}  ·  {percent(p)}"
@@ -189,11 +200,11 @@ def selection(frame: pd.DataFrame, *, others: int, others_probability: float) ->
         alt.Tooltip("score:Q", title="score", format=",.0f"),
         alt.Tooltip("probability:Q", title="probability", format=".2%"),
     ]
-    bars = alt.Chart(parts).encode(x=x, x2="to:Q", y=y, color=colour, tooltip=tooltip)
+    bars = sources.chart(parts).encode(x=x, x2=alt.X2("to"), y=y, color=colour, tooltip=tooltip)
     wide = bars.transform_filter(alt.datum.part == "error term").mark_bar(height=13)
     thin = bars.transform_filter(alt.datum.part != "error term").mark_bar(height=6)
     score = (
-        alt.Chart(data.assign(part="score"))
+        sources.chart(data.assign(part="score"))
         .mark_point(shape="diamond", filled=True, size=70, opacity=1)
         .encode(
             x=alt.X("score:Q"),
@@ -219,6 +230,7 @@ def selection(frame: pd.DataFrame, *, others: int, others_probability: float) ->
     height = 40 * len(order) + 8
     return _figure(
         alt.layer(wide, thin, score),
+        sources,
         "Which marginal is worst?",
         sentence,
         NOT_PRIVATE,
@@ -236,6 +248,7 @@ def lattice(frame: pd.DataFrame, *, title: str = "What the round paid for") -> F
     import altair as alt
     import pandas as pd
 
+    sources = _Sources()
     letters = int(frame["degree"].max()) > 3
     keys = _keys(frame) if letters else {}
     nodes = frame.assign(
@@ -262,9 +275,9 @@ def lattice(frame: pd.DataFrame, *, title: str = "What the round paid for") -> F
         alt.Tooltip("share:Q", title="share of the round", format=".1%"),
     ]
     lines = (
-        alt.Chart(edges)
+        sources.chart(edges)
         .mark_rule(color=GREY, opacity=0.45)
-        .encode(x=x, x2="x2:Q", y=alt.Y("y:Q", title=y_title, scale=y_scale, axis=axis), y2="y2:Q")
+        .encode(x=x, x2=alt.X2("x2"), y=alt.Y("y:Q", title=y_title, scale=y_scale, axis=axis), y2=alt.Y2("y2"))
     )
     colour = alt.Color(
         "state:N",
@@ -273,7 +286,7 @@ def lattice(frame: pd.DataFrame, *, title: str = "What the round paid for") -> F
         legend=_legend(),
     )
     area = alt.Size("area:Q", scale=None, legend=None)
-    base = alt.Chart(nodes)
+    base = sources.chart(nodes)
     discs = base.mark_circle(opacity=1, stroke=GREY, strokeWidth=0.5).encode(
         x=x, y=y, size=area, color=colour, tooltip=tooltip
     )
@@ -285,9 +298,9 @@ def lattice(frame: pd.DataFrame, *, title: str = "What the round paid for") -> F
     # Mid-grey is legible on a light and on a dark page.
     text = {"color": GREY, "fontSize": 12, "baseline": "top"}
     names = base.mark_text(dy=24, fontWeight=600, lineBreak="\n", **text).encode(
-        x=x, y=y, text="name:N"
+        x=x, y=y, text=alt.Text("name:N")
     )
-    sigmas = base.mark_text(dy=-36, **text).encode(x=x, y=y, text="sigma:N")
+    sigmas = base.mark_text(dy=-36, **text).encode(x=x, y=y, text=alt.Text("sigma:N"))
     bought = frame[frame["added"] > 0]
     sentence = (
         f"{len(bought)} of {len(frame)} residuals were measured in this round. Disc: precision after "
@@ -298,6 +311,7 @@ def lattice(frame: pd.DataFrame, *, title: str = "What the round paid for") -> F
     table = _allocation_table(frame)
     return _figure(
         alt.layer(lines, discs, rings, names, sigmas),
+        sources,
         title,
         sentence,
         "released",
@@ -370,11 +384,13 @@ def measured(frame: pd.DataFrame) -> Figure:
     import altair as alt
     import pandas as pd
 
+    sources = _Sources()
     labels = dict(zip(frame["label"].unique(), distinct(frame["label"].unique()), strict=True))
     order = [labels[label] for label in frame["label"].unique()]
     data = frame.assign(
         row=[labels[label] for label in frame["label"]],
         part=np.where(frame["outside"], "beyond ±1.96 σ", "within ±1.96 σ"),
+        length=np.where(frame["outside"], 18, 10),
     )
     reach = max(4.0, float(np.abs(frame["scaled"]).max()) if len(frame) else 4.0)
     ticks = [t for t in (2, 10, 100, 1000, 10_000, 100_000) if t <= reach]
@@ -382,9 +398,9 @@ def measured(frame: pd.DataFrame) -> Figure:
     scale = alt.Scale(type="symlog", constant=2, domain=[-reach * 1.1, reach * 1.1])
     axis = _axis(values=values, format="~s", labelOverlap=True)
     band = (
-        alt.Chart(pd.DataFrame({"low": [-1.96], "high": [1.96]}))
+        sources.chart(pd.DataFrame({"low": [-1.96], "high": [1.96]}))
         .mark_rect(color=GREY, opacity=0.25)
-        .encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
+        .encode(x=alt.X("low:Q", scale=scale), x2=alt.X2("high"))
     )
     y = alt.Y(
         "row:N", title=None, sort=order, axis=_axis_above(), scale=alt.Scale(paddingInner=0.5)
@@ -397,13 +413,13 @@ def measured(frame: pd.DataFrame) -> Figure:
     )
     # Longer ticks where something shows: colour is not alone.
     ticks_mark = (
-        alt.Chart(data)
+        sources.chart(data)
         .mark_tick(thickness=1.6, opacity=0.7)
         .encode(
             x=alt.X("scaled:Q", title="value ÷ its noise σ (symlog)", scale=scale, axis=axis),
             y=y,
             color=colour,
-            size=alt.condition(alt.datum.outside, alt.value(18), alt.value(10)),
+            size=alt.Size("length:Q", scale=None, legend=None),
             tooltip=[
                 alt.Tooltip("row:N", title="residual"),
                 alt.Tooltip("value:Q", title="records", format=",.1f"),
@@ -426,6 +442,7 @@ def measured(frame: pd.DataFrame) -> Figure:
         sentence += f" Large residuals are shown by {_drawn(frame)} evenly spaced quantiles."
     return _figure(
         alt.layer(band, ticks_mark),
+        sources,
         "What was measured",
         sentence,
         "released",
@@ -440,6 +457,7 @@ def _drawn(frame: pd.DataFrame) -> int:
 
 def touched(frame: pd.DataFrame, names: Sequence[str], *, threshold: float | None) -> Figure:
     """Draw ``views.touched``: which answers a round changed, and how far."""
+    sources = _Sources()
     changed = int(frame["touched"].sum())
     sentence = (
         f"{changed:,} of {len(frame):,} answers hold a measured residual and were rewritten; the "
@@ -450,17 +468,17 @@ def touched(frame: pd.DataFrame, names: Sequence[str], *, threshold: float | Non
     )
     pairs = bool((frame["degree"] == 2).all()) and 3 < len(names) <= 20
     if pairs and len(frame) == len(names) * (len(names) - 1) // 2:
-        chart, height = _pair_grid(frame, names)
+        chart, height = _pair_grid(sources, frame, names)
     elif len(frame) <= 24:
-        chart, height = _moved_bars(frame, threshold)
+        chart, height = _moved_bars(sources, frame, threshold)
         if threshold is not None:
             sentence += f" Dashed: {threshold:,.0f} records, what noise alone moves the chosen one."
     else:
-        chart, height = _tiles(frame)
-    return _figure(chart, "Which answers changed", sentence, "released", table, height=height)
+        chart, height = _tiles(sources, frame)
+    return _figure(chart, sources, "Which answers changed", sentence, "released", table, height=height)
 
 
-def _pair_grid(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Any, int]:
+def _pair_grid(sources: _Sources, frame: pd.DataFrame, names: Sequence[str]) -> tuple[Any, int]:
     import altair as alt
 
     labels = distinct(names, longest=18)
@@ -474,15 +492,13 @@ def _pair_grid(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Any, int]:
         "x:N", title="attribute", sort=labels[:-1], axis=_axis(labelAngle=-35, labelLimit=110)
     )
     y = alt.Y("y:N", title=None, sort=labels[1:], axis=_axis(labelLimit=120))
-    base = alt.Chart(data).encode(x=x, y=y, tooltip=_touched_tooltip())
-    squares = base.mark_rect(stroke=GREY, strokeWidth=1).encode(color=_moved_colour(alt))
-    marks = base.transform_filter(alt.datum.selected).mark_point(
-        shape="diamond", size=160, filled=True, color=RED, opacity=1
-    )
-    return alt.layer(squares, marks), 34 * (len(names) - 1) + 10
+    base = sources.chart(data).encode(x=x, y=y, tooltip=_touched_tooltip())
+    return alt.layer(*_squares(base)), 34 * (len(names) - 1) + 10
 
 
-def _moved_bars(frame: pd.DataFrame, threshold: float | None) -> tuple[Any, int]:
+def _moved_bars(
+    sources: _Sources, frame: pd.DataFrame, threshold: float | None
+) -> tuple[Any, int]:
     import altair as alt
     import pandas as pd
 
@@ -500,21 +516,20 @@ def _moved_bars(frame: pd.DataFrame, threshold: float | None) -> tuple[Any, int]
         legend=_legend(),
     )
     x = alt.X("moved:Q", title="how far the answer moved (L1, records)", axis=_axis(format="~s"))
-    base = alt.Chart(data).encode(y=y, color=colour, tooltip=_touched_tooltip())
+    base = sources.chart(data).encode(y=y, color=colour, tooltip=_touched_tooltip())
     bars = base.mark_bar(height=13).encode(x=x)
     still = base.transform_filter(~alt.datum.touched).mark_point(
         shape="circle", filled=False, size=50, opacity=1
     )
     layers = [bars, still.encode(x=x)]
     if threshold is not None:
-        rule = alt.Chart(pd.DataFrame({"moved": [threshold]}))
-        layers.append(
-            rule.mark_rule(strokeDash=[5, 4], color=RED, strokeWidth=2).encode(x="moved:Q")
-        )
+        rule = sources.chart(pd.DataFrame({"moved": [threshold]}))
+        dashed = rule.mark_rule(strokeDash=[5, 4], color=RED, strokeWidth=2, opacity=0.6)
+        layers.insert(0, dashed.encode(x=x))
     return alt.layer(*layers), 38 * len(frame) + 8
 
 
-def _tiles(frame: pd.DataFrame) -> tuple[Any, int]:
+def _tiles(sources: _Sources, frame: pd.DataFrame) -> tuple[Any, int]:
     import altair as alt
 
     across = 24
@@ -527,27 +542,30 @@ def _tiles(frame: pd.DataFrame) -> tuple[Any, int]:
     axis = _axis(labels=False, grid=False)
     x = alt.X("x:O", title=f"the {len(frame):,} answers, in order", axis=axis)
     y = alt.Y("y:O", title=None, axis=None)
-    base = alt.Chart(data).encode(x=x, y=y, tooltip=_touched_tooltip())
-    squares = base.mark_rect(stroke=GREY, strokeWidth=0.6).encode(color=_moved_colour(alt))
-    marks = base.transform_filter(alt.datum.selected).mark_point(
-        shape="diamond", size=70, filled=True, color=RED, opacity=1
-    )
-    return alt.layer(squares, marks), 20 * (int(data["y"].max()) + 1) + 10
+    base = sources.chart(data).encode(x=x, y=y, tooltip=_touched_tooltip())
+    return alt.layer(*_squares(base)), 20 * (int(data["y"].max()) + 1) + 10
 
 
 def _states(frame: pd.DataFrame) -> list[str]:
     return ["rewritten" if t else "untouched" for t in frame["touched"]]
 
 
-def _moved_colour(alt: Any) -> Any:
-    """Colour by distance; untouched answers stay empty."""
-    shown = alt.Color(
+def _squares(base: Any) -> list[Any]:
+    """Colour by distance; untouched answers stay empty, the chosen one has a diamond."""
+    import altair as alt
+
+    colour = alt.Color(
         "moved:Q",
         title="moved (L1, records)",
         scale=alt.Scale(scheme="viridis", zero=True),
         legend=_legend(format="~s", gradientLength=160, tickCount=4),
     )
-    return alt.condition(alt.datum.touched, shown, alt.value("#80808022"))
+    empty = base.mark_rect(stroke=GREY, strokeWidth=1, color=GREY, opacity=0.15)
+    filled = base.transform_filter(alt.datum.touched).mark_rect(stroke=GREY, strokeWidth=1)
+    marks = base.transform_filter(alt.datum.selected).mark_point(
+        shape="diamond", size=110, filled=True, color=RED, opacity=1
+    )
+    return [empty, filled.encode(color=colour), marks]
 
 
 def _touched_tooltip() -> list[Any]:
@@ -585,6 +603,7 @@ def heatmap(
     """
     import altair as alt
 
+    sources = _Sources()
     across, down = (0, 1) if frame["i0"].nunique() <= frame["i1"].nunique() else (1, 0)
     ticks = {k: _tick_labels(frame, k) for k in (0, 1)}
     data = frame.assign(
@@ -636,12 +655,12 @@ def heatmap(
         alt.Tooltip("y:N", title=safe(names[down])),
         alt.Tooltip("z:Q", title=unit, format=",.1f"),
     ]
-    chart = alt.Chart(data).mark_rect().encode(x=x, y=y, color=colour, tooltip=tooltip)
+    chart = sources.chart(data).mark_rect().encode(x=x, y=y, color=colour, tooltip=tooltip)
     rows = len(ticks[down])
     height = min(max((15 if small else 20) * rows, 90), 520)
     badge: Badge = "released" if column == "released" else NOT_PRIVATE
     return _figure(
-        chart, title, _heatmap_sentence(frame, column, title), badge,
+        chart, sources, title, _heatmap_sentence(frame, column, title), badge,
         _cell_table(frame, column, names), height=height,
     )  # fmt: skip
 
@@ -690,6 +709,7 @@ def bars(frame: pd.DataFrame, name: str, *, title: str) -> Figure:
     """Draw one attribute: released counts with ±1.96 σ, and true counts where the frame has them."""
     import altair as alt
 
+    sources = _Sources()
     ticks = _tick_labels(frame, 0)
     data = frame.assign(
         row=[ticks[i] for i in frame["i0"]],
@@ -717,15 +737,15 @@ def bars(frame: pd.DataFrame, name: str, *, title: str) -> Figure:
     has_truth = "exact" in frame
     if has_truth:
         tooltip.append(alt.Tooltip("exact:Q", title="true", format=","))
-    base = alt.Chart(data).encode(tooltip=tooltip)
+    base = sources.chart(data).encode(tooltip=tooltip)
     layers = [
         base.mark_bar(stroke=None).encode(category, count, color=colour),
         base.mark_rule(color=GREY, strokeWidth=2).encode(
-            category, value("low:Q", title="records"), second("high:Q")
+            category, value("low:Q", title="records"), second("high")
         ),
     ]
     if has_truth:
-        truth = alt.Chart(data.assign(part="true")).mark_point(
+        truth = sources.chart(data.assign(part="true")).mark_point(
             shape="diamond", filled=True, size=60, opacity=1
         )
         layers.append(truth.encode(category, value("exact:Q"), color=colour, tooltip=tooltip))
@@ -738,7 +758,7 @@ def bars(frame: pd.DataFrame, name: str, *, title: str) -> Figure:
         sentence = f"{title}: {percent(float(inside))} of the true counts lie within ±1.96 σ."
     height = 260 if long else max(24 * len(ticks), 70)
     return _figure(
-        alt.layer(*layers), title, sentence, badge, frame[columns].set_axis(titles, axis=1),
+        alt.layer(*layers), sources, title, sentence, badge, frame[columns].set_axis(titles, axis=1),
         height=height,
     )  # fmt: skip
 
@@ -750,6 +770,7 @@ def error_curve(frame: pd.DataFrame, *, at: int, normalized: bool = True) -> Fig
     """Draw ``views.errors`` with a cursor at one round."""
     import altair as alt
 
+    sources = _Sources()
     unit = "mean L1 error ÷ N" if normalized else "mean L1 error (records)"
     last = int(frame["round"].max())
     ticks = None if last > 20 else list(range(last + 1))
@@ -760,7 +781,7 @@ def error_curve(frame: pd.DataFrame, *, at: int, normalized: bool = True) -> Fig
         alt.Tooltip("round:Q", title="round"),
         alt.Tooltip("error:Q", title=unit, format=".4g"),
     ]
-    base = alt.Chart(frame).encode(x=x, y=y, tooltip=tooltip)
+    base = sources.chart(frame).encode(x=x, y=y, tooltip=tooltip)
     line = base.mark_line(color=BLUE, strokeWidth=2.5)
     points = base.mark_circle(color=BLUE, size=26 if last > 40 else 46, opacity=1)
     here = base.transform_filter(alt.datum.round == at)
@@ -773,7 +794,7 @@ def error_curve(frame: pd.DataFrame, *, at: int, normalized: bool = True) -> Fig
     sentence = f"The {unit} is {now:.3g} {_after(at)}; it was {first:.3g} before the first round."
     table = frame.set_axis(["round", unit], axis=1)
     return _figure(
-        alt.layer(cursor, line, points, dot), "True error, round by round", sentence,
+        alt.layer(cursor, line, points, dot), sources, "True error, round by round", sentence,
         NOT_PRIVATE, table, height=210,
     )  # fmt: skip
 
@@ -782,7 +803,14 @@ def error_curve(frame: pd.DataFrame, *, at: int, normalized: bool = True) -> Fig
 
 
 def _figure(
-    chart: Any, title: str, sentence: str, badge: Badge, frame: pd.DataFrame, *, height: int
+    chart: Any,
+    sources: _Sources,
+    title: str,
+    sentence: str,
+    badge: Badge,
+    frame: pd.DataFrame,
+    *,
+    height: int,
 ) -> Figure:
     """Add title, badge and the settings that hold for all charts."""
     import altair as alt
@@ -798,15 +826,38 @@ def _figure(
         frame="bounds",
         offset=10,
     )
-    finished = chart.properties(
-        title=heading,
-        height=height,
-        # The width is the page's, the height that of the plot alone: axes and legend come on top.
-        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
-        padding={"left": 0, "right": 6, "top": 2, "bottom": 2},
-        usermeta={"embedOptions": {"actions": False}},
-    ).configure_view(stroke=None)
-    return Figure(title, finished, sentence, badge, frame.reset_index(drop=True))
+    # Set on the finished chart: each of Altair's own ways would copy and check everything again.
+    chart.title = heading
+    chart.height = height
+    # The width is the page's, the height that of the plot alone: axes and legend come on top.
+    chart.autosize = alt.AutoSizeParams(type="fit-x", contains="padding")
+    chart.padding = {"left": 0, "right": 6, "top": 2, "bottom": 2}
+    chart.config = alt.Config(view=alt.ViewConfig(stroke=None))
+    chart.usermeta = {"embedOptions": {"actions": False}}
+    chart.datasets = sources.datasets
+    return Figure(title, chart, sentence, badge, frame.reset_index(drop=True))
+
+
+class _Sources:
+    """The records behind a chart, kept aside until it is finished.
+
+    Altair copies a chart, its records included, at every step of its making.
+    """
+
+    __slots__ = ("datasets",)
+
+    def __init__(self) -> None:
+        self.datasets: dict[str, list[dict[str, Any]]] = {}
+
+    def chart(self, frame: pd.DataFrame) -> Any:
+        """Start a chart on plain records: no row limit, NaN and infinity as null."""
+        import altair as alt
+
+        name = f"rows{len(self.datasets)}"
+        columns = [column for column in frame.columns if column != "names"]
+        text = frame[columns].to_json(orient="records", double_precision=15)
+        self.datasets[name] = json.loads(text)
+        return alt.Chart(alt.NamedData(name=name))
 
 
 def _axis(**settings: Any) -> Any:

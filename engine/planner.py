@@ -12,10 +12,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, cast
+from functools import lru_cache
+from typing import Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from engine.domain import Domain, subsets
 from engine.errors import BudgetError, SolverError
@@ -136,10 +137,10 @@ def plan_marginal(
     Source:
         Paper, section 4.3 and appendix D.2.  # Paper: leaves the omitted sliver unspent.
     """
-    taus, costs, ratio = _below(domain, gamma)
-    before = dict(zip(subsets(gamma), known, strict=True))
-    knowns = np.array([before[tau] for tau in taus])
-    cost = np.array([float(c) for c in costs])
+    below = _below(domain.shape(gamma))
+    taus = [tuple(gamma[j] for j in positions) for positions in below.taus]
+    knowns = np.asarray(known, dtype=float)[below.position]
+    costs, cost, ratio = below.costs, below.cost, below.ratio
     budget = float(2 * rho)
     added = water_fill(cost, ratio, knowns, budget)
     share = cost * added / budget
@@ -154,15 +155,31 @@ def plan_marginal(
     )
 
 
-def _below(
-    domain: Domain, gamma: AttributeSet
-) -> tuple[list[AttributeSet], list[Fraction], FloatArray]:
-    """What can be measured of gamma, the costs, and r = prod of 1/n over gamma without tau."""
-    taus = [tau for tau in subsets(gamma) if all(domain.sizes[i] > 1 for i in tau)]
-    costs = [privacy_cost(domain.shape(tau)) for tau in taus]
-    cells = domain.cells(gamma)
-    ratio = np.array([domain.cells(tau) / cells for tau in taus])
-    return taus, costs, ratio
+class _Below(NamedTuple):
+    """The residuals of a marginal that can be measured, by positions within it.
+
+    ``position`` says where each stands among all subsets; ``ratio`` is r = prod of 1/n over the
+    marginal's other attributes.
+    """
+
+    taus: tuple[AttributeSet, ...]
+    position: NDArray[np.intp]
+    costs: tuple[Fraction, ...]
+    cost: FloatArray
+    ratio: FloatArray
+
+
+# Every round asks for one of few shapes.
+@lru_cache(maxsize=4096)
+def _below(shape: tuple[int, ...]) -> _Below:
+    every = subsets(tuple(range(len(shape))))
+    position = [k for k, tau in enumerate(every) if all(shape[j] > 1 for j in tau)]
+    taus = tuple(every[k] for k in position)
+    sizes = [tuple(shape[j] for j in tau) for tau in taus]
+    costs = tuple(privacy_cost(kept) for kept in sizes)
+    ratio = np.array([math.prod(kept) / math.prod(shape) for kept in sizes])
+    cost = np.array([float(c) for c in costs])
+    return _Below(taus, np.array(position, dtype=np.intp), costs, cost, ratio)
 
 
 # -- a whole workload: ResidualPlanner -----------------------------------------------------------
@@ -225,10 +242,10 @@ def plan_max(workload: Workload, *, rho: Fraction) -> WorkloadPlan:
     column = {tau: k for k, tau in enumerate(start.taus)}
     rows, columns, entries = [], [], []
     for row, (gamma, weight) in enumerate(workload.weights.items()):
-        for tau, p, r in zip(*_below(workload.domain, gamma), strict=True):
-            rows.append(row)
-            columns.append(column[tau])
-            entries.append(weight * float(p) * float(r) ** 2)
+        below = _below(workload.domain.shape(gamma))
+        rows += [row] * len(below.taus)
+        columns += [column[tuple(gamma[j] for j in positions)] for positions in below.taus]
+        entries += (weight * below.cost * below.ratio**2).tolist()
     shape = (len(workload.weights), len(start.taus))
     variance: Any = sparse.csr_array((entries, (rows, columns)), shape=shape)
     scaled: Any = variance @ sparse.diags_array(1.0 / start.precision)
@@ -257,17 +274,6 @@ def plan_max(workload: Workload, *, rho: Fraction) -> WorkloadPlan:
 
 def _lower_bound(gain: FloatArray, cost: FloatArray, budget: float) -> float:
     return float(np.sum(np.sqrt(gain * cost)) ** 2 / budget)
-
-
-def cell_variances(workload: Workload, plan: WorkloadPlan) -> dict[AttributeSet, float]:
-    """Return the variance of each cell of every workload marginal under the plan."""
-    precision = dict(zip(plan.taus, plan.precision.tolist(), strict=True))
-    variances = {}
-    for gamma in workload.weights:
-        taus, costs, ratio = _below(workload.domain, gamma)
-        parts = zip(taus, costs, ratio.tolist(), strict=True)
-        variances[gamma] = sum(float(c) * r * r / precision[tau] for tau, c, r in parts)
-    return variances
 
 
 def _measurable(workload: Workload) -> tuple[tuple[AttributeSet, ...], list[Fraction]]:

@@ -133,6 +133,11 @@ def privacy_cost(sizes: Sequence[int]) -> Fraction:
     >>> privacy_cost((4, 3))
     Fraction(1, 2)
     """
+    return _privacy_cost(tuple(sizes))
+
+
+@lru_cache(maxsize=1 << 16)
+def _privacy_cost(sizes: tuple[int, ...]) -> Fraction:
     return Fraction(math.prod(n - 1 for n in sizes), math.prod(sizes))
 
 

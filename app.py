@@ -1,0 +1,23 @@
+"""The frame of the explorer: navigation, title, status strip. No computing here."""
+
+import streamlit as st
+
+from pages.parts import frame, strip
+
+st.set_page_config(
+    page_title="AIM+GReM explorer",
+    page_icon="🔎",
+    layout="wide",
+    initial_sidebar_state="collapsed",
+)
+page = frame.navigation()
+with st.sidebar:
+    st.markdown("**Keys on the Rounds page**")
+    st.caption("F first · B back · P play or pause · N next · L to the end")
+    st.markdown("**Reading the charts**")
+    st.caption("● released: may be published.")
+    st.caption("▲ not private: computed from the records, never released.")
+    st.caption("Every chart says in a sentence what it shows; its numbers are beneath it.")
+    st.caption("Light or dark: the menu at the top right.")
+strip.draw()
+page.run()

@@ -1,0 +1,48 @@
+"""Drawing a ``Figure``: the chart, its badge and what it says, the table beneath."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine.charts import Figure
+from pages.parts import text
+
+HIDE = "hide_not_private"
+_MOST_ROWS = 200
+
+
+def hidden() -> bool:
+    """Whether charts that are not private are hidden."""
+    return bool(st.session_state.get(HIDE, False))
+
+
+def draw(figure: Figure, key: str, *, table: bool = True) -> None:
+    """Draw a figure, unless it is not private and such figures are hidden."""
+    if figure.private and hidden():
+        st.caption(f"{figure.title}: hidden, since it is computed from the records.")
+        return
+    st.vega_lite_chart(figure.spec(), width="stretch", alt=figure.alt, key=key)
+    st.caption(text.plain(figure.alt, longest=600))
+    if table:
+        _table(figure, key)
+
+
+def _table(figure: Figure, key: str) -> None:
+    box = st.expander("Numbers", key=f"{key}_table", on_change="rerun", type="compact")
+    if not box.open:
+        return
+    with box:
+        shown = figure.frame.head(_MOST_ROWS)
+        if len(shown) < len(figure.frame):
+            st.caption(f"The first {_MOST_ROWS} of {len(figure.frame):,} rows.")
+        # st.table reads Markdown and has no download; every text in it is escaped.
+        escaped = shown.rename(columns=text.plain).map(_cell)
+        st.table(escaped, hide_index=True, border="horizontal")
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:,.5g}"
+    return text.plain(value)

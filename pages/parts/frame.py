@@ -1,0 +1,37 @@
+"""Which pages there are, and the way to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from pages.parts import strip
+
+PAGES = [
+    ("start", "Start", ":material/home:"),
+    ("rounds", "Rounds", ":material/replay:"),
+]
+"""File name, title and icon, in order of use; the first is the one opened without a name."""
+
+
+def navigation() -> Any:
+    """Lay out the navigation and return the page asked for."""
+    pages = [
+        st.Page(f"pages/{name}.py", title=title, icon=icon, default=name == PAGES[0][0])
+        for name, title, icon in PAGES
+    ]
+    return st.navigation(pages, position="top")
+
+
+def through_app() -> None:
+    """Go through app.py if this page was opened without it.
+
+    Streamlit takes a folder called ``pages`` for its first page system until ``st.navigation`` was
+    called once, so the first visitor of a fresh server who follows a link to a page gets that page
+    without its frame.
+    """
+    if strip.SLOT not in st.session_state:
+        st.session_state[strip.SLOT] = None  # once: a page run alone, in a test, has no frame
+        navigation()
+        st.rerun()

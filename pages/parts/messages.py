@@ -1,0 +1,46 @@
+"""What the engine refuses, said beside the field that caused it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+import engine
+from pages.parts import session, text
+
+_FIELDS = {
+    "E_EPSILON": "epsilon",
+    "E_RHO": "epsilon",
+    "E_DELTA": "delta",
+    "E_SEED": "seed",
+    "E_WORKLOAD": "degree",
+    "E_WEIGHT": "degree",
+    "E_TOO_LARGE": "attributes",
+    "E_DOMAIN": "attributes",
+}
+BANNER = "This page shows the real data. Nothing here is private. Do not share screenshots."
+SEEDED = "Fixed seed: anyone who knows it can subtract the noise."
+
+
+def keep(error: engine.EngineError) -> None:
+    """Remember a refusal until the settings are tried again."""
+    session.visit().refusal = (_FIELDS.get(error.code, "settings"), str(error))
+
+
+def beside(field: str) -> None:
+    """Show the refusal that belongs to this field, if there is one."""
+    refusal = session.visit().refusal
+    if refusal is not None and refusal[0] == field:
+        st.error(text.plain(refusal[1], longest=600), icon=":material/error:")
+
+
+def rerun_sentence(run: session.Watched) -> str | None:
+    """Say what several runs on the same table cost together."""
+    count, spent = session.spent_on(run.settings.sample)
+    if count < 2:
+        return None
+    delta = run.settings.delta
+    epsilon = engine.epsilon_from(rho=spent, delta=delta)
+    return (
+        f"This is run {count} on this table. Together they cost ρ = {float(spent):.4g}, "
+        f"ε = {epsilon:.3g} at δ = {delta:g}."
+    )

@@ -1,0 +1,252 @@
+"""The run being watched: one for each visitor, kept round by round.
+
+A run is a value. Stepping makes the next one from a copy of the random source and puts it in place
+by a single assignment, so whatever interrupts the script leaves either the run before or the run
+after the round. A step names the position it starts from (its token): asked twice, it is made once.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import streamlit as st
+
+import engine
+from engine import views
+from pages.parts import samples
+
+MOST_CELLS = 30_000_000
+"""Cells of all marginals that a page holds: about 400 MB while it runs."""
+
+MECHANISMS: dict[str, tuple[str, Callable[[], Any]]] = {
+    "aim_grem": ("AIM+GReM", engine.AimGrem),
+    "aim_grem_paper": ("AIM+GReM, as published", engine.AimGrem.paper),
+    "aim_grem_iid": ("AIM+GReM, equal noise (ablation)", lambda: engine.AimGrem(noise="iid")),
+    "residual_planner": ("ResidualPlanner, one round", engine.ResidualPlanner),
+    "equal_split": ("Equal split, one round", engine.EqualSplit),
+    "uniform": ("Total only, spread evenly", engine.Uniform),
+}
+
+Token: TypeAlias = tuple[int, int]
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a run is started with."""
+
+    sample: str
+    attributes: tuple[str, ...]
+    degree: int = 3
+    epsilon: float = 1.0
+    delta: float = 1e-9
+    seed: int = 0
+    mechanism: str = "aim_grem"
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One position in the history of a run.
+
+    Args:
+        state: The mechanism's state: released values.
+        event: What led here.
+        error: Mean L1 error over the workload, records. Not private.
+        seen: How the round selected, if it did. Not private.
+    """
+
+    state: Any
+    event: engine.Event
+    error: float
+    seen: views.Glimpse | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A run and its history so far."""
+
+    number: int
+    settings: Settings
+    title: str
+    private: engine.Private
+    workload: engine.Workload
+    mechanism: Any
+    rho: Fraction
+    rng: Any
+    records: int
+    moments: tuple[Moment, ...]
+
+    @property
+    def token(self) -> Token:
+        """Names this position; a step from it is made at most once."""
+        return self.number, len(self.moments)
+
+    @property
+    def rounds(self) -> int:
+        """Rounds done."""
+        return len(self.moments) - 1
+
+    @property
+    def finished(self) -> bool:
+        """Whether no round is left."""
+        return bool(self.mechanism.done(self.moments[-1].state))
+
+    @property
+    def domain(self) -> engine.Domain:
+        """The domain."""
+        return self.workload.domain
+
+    @property
+    def most_rounds(self) -> int:
+        """At most about so many rounds; the exact number once it is known."""
+        started = self.moments[0].event
+        assert isinstance(started, engine.Started)
+        return self.rounds if self.finished else max(started.max_rounds, self.rounds)
+
+    def release(self, at: int) -> engine.Release:
+        """What could be released after round ``at``."""
+        release: engine.Release = self.mechanism.release(self.moments[at].state)
+        return release
+
+    def events(self, at: int) -> list[engine.Event]:
+        """Everything up to round ``at``."""
+        return [moment.event for moment in self.moments[: at + 1]]
+
+    def errors(self) -> list[float]:
+        """Mean L1 errors in records, one a moment. Not private."""
+        return [moment.error for moment in self.moments]
+
+    def stepped(self) -> Watched:
+        """The run with one more round."""
+        before = self.moments[-1].state
+        rng = copy.deepcopy(self.rng)
+        look = _insight(self.mechanism, before, self.private)
+        state, event = self.mechanism.step(before, self.private, rng)
+        seen = views.glimpse(look, self.workload, event.selected) if look else None
+        moment = Moment(state, event, _error(self, state), seen)
+        return replace(self, rng=rng, moments=(*self.moments, moment))
+
+
+@dataclass(slots=True)
+class Visit:
+    """What a visitor's session holds: the run, and where he looks.
+
+    Args:
+        run: The run being watched.
+        view: The round looked at; 0 is before the first one.
+        playing: Whether rounds follow by themselves.
+        ticked: When the last one did, on the monotonic clock.
+        to_end: Whether all the rounds left were asked for.
+        refusal: Field and message of a refused setting.
+        past: What earlier runs on the same sample spent: (sample, rho).
+    """
+
+    run: Watched | None = None
+    view: int = 0
+    playing: bool = False
+    ticked: float = 0.0
+    to_end: bool = False
+    refusal: tuple[str, str] | None = None
+    past: list[tuple[str, Fraction]] = field(default_factory=list)
+
+
+def visit() -> Visit:
+    """This visitor's session."""
+    found = st.session_state.get("visit")
+    if not isinstance(found, Visit):
+        found = st.session_state["visit"] = Visit()
+    return found
+
+
+def default_settings(sample: str = "adult") -> Settings:
+    """A run that is small enough for readable pictures."""
+    attributes = samples.cards()[sample].default_attributes
+    return Settings(sample, attributes, degree=min(3, len(attributes)))
+
+
+def begin(settings: Settings) -> Watched:
+    """Start a run: everything before the first round.
+
+    Raises:
+        engine.EngineError: If a setting is refused; nothing is kept then.
+    """
+    rho = engine.rho_from(epsilon=settings.epsilon, delta=settings.delta)
+    rng = engine.rehearsal_noise(settings.seed)
+    table = samples.columns(settings.sample, settings.attributes)
+    workload = engine.Workload.all_kway(table.domain, settings.degree)
+    cells = workload.layout.total_cells
+    if cells > MOST_CELLS:
+        raise engine.WorkloadError(
+            f"These marginals and their subsets have {cells:,} cells; this page holds "
+            f"{MOST_CELLS:,}. Choose fewer attributes, or marginals over fewer of them.",
+            code="E_TOO_LARGE",
+        )
+    private, mechanism = engine.Private(table), MECHANISMS[settings.mechanism][1]()
+    state, event = next(engine.rounds(mechanism, private, workload, rho=rho, rng=rng))
+    assert isinstance(event, engine.Started)
+    started = Watched(
+        number=next(_numbers),
+        settings=settings,
+        title=samples.cards()[settings.sample].title,
+        private=private,
+        workload=workload,
+        mechanism=mechanism,
+        rho=event.rho_total,
+        rng=rng,
+        records=int(private.marginal(()).values),
+        moments=(),
+    )
+    return replace(started, moments=(Moment(state, event, _error(started, state)),))
+
+
+def start(settings: Settings, *, rounds: int = 1) -> None:
+    """Put a new run in the place of the one being watched, its first rounds done.
+
+    Raises:
+        engine.EngineError: If a setting is refused; the run being watched stays.
+    """
+    run = begin(settings)
+    for _ in range(rounds):
+        run = run if run.finished else run.stepped()
+    here = visit()
+    if here.run is not None:
+        here.past.append((here.run.settings.sample, here.run.release(here.run.rounds).ledger.spent))
+    here.run, here.view, here.playing, here.refusal = run, run.rounds, False, None
+
+
+def advance(token: Token) -> bool:
+    """Make the round after this position, unless it was made already."""
+    here = visit()
+    run = here.run
+    if run is None or run.token != token or run.finished:
+        return False
+    here.run = run.stepped()
+    return True
+
+
+def spent_on(sample: str) -> tuple[int, Fraction]:
+    """How many runs this visitor made on a sample, and what they spent together."""
+    here = visit()
+    spent = [rho for name, rho in here.past if name == sample]
+    if here.run is not None and here.run.settings.sample == sample:
+        spent.append(here.run.release(here.run.rounds).ledger.spent)
+    return len(spent), sum(spent, Fraction(0))
+
+
+def _insight(mechanism: Any, state: Any, private: engine.Private) -> engine.Insight | None:
+    if not hasattr(mechanism, "scores") or mechanism.done(state):
+        return None
+    return engine.insight(mechanism, state, private)
+
+
+def _error(run: Watched, state: Any) -> float:
+    """Mean L1 error in a state: from the scores where there are some, which is cheaper."""
+    look = _insight(run.mechanism, state, run.private)
+    if look is not None:
+        return views.mean_l1(look, run.workload)
+    return engine.evaluate(run.mechanism.release(state), run.private).mean_l1

@@ -1,0 +1,24 @@
+"""Users' texts inside Markdown: shown as written, never read as formatting."""
+
+from __future__ import annotations
+
+import string
+
+_ESCAPES = str.maketrans({character: "\\" + character for character in string.punctuation})
+
+
+def plain(text: object, *, longest: int = 200) -> str:
+    """Escape a text for Markdown: all ASCII punctuation, line breaks as spaces, an end to length.
+
+    >>> plain("a_b: $5")
+    'a\\\\_b\\\\: \\\\$5'
+    """
+    line = " ".join(str(text).split())
+    if len(line) > longest:
+        line = line[: longest - 1] + "…"
+    return line.translate(_ESCAPES)
+
+
+def number(value: float, *, digits: int = 4) -> str:
+    """Write a number for people: short, without an exponent where that reads well."""
+    return f"{value:.{digits}g}"

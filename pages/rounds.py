@@ -1,0 +1,474 @@
+"""What happens in each round, and why? A run, stepped, played and looked back on."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from itertools import combinations
+
+import streamlit as st
+
+import engine
+from engine import charts, views
+from engine.types import AttributeSet
+from pages.parts import figures, messages, samples, session, strip, text
+from pages.parts.frame import through_app
+
+SPEEDS = {"slow": 3.0, "normal": 1.6, "fast": 0.8}
+KWAYS = {1: "1-way", 2: "2-way", 3: "3-way", 4: "4-way"}
+
+
+# -- which run -------------------------------------------------------------------------------------
+
+
+def choose() -> None:
+    """Ask for table, workload and budget, and start a run on request."""
+    cards = samples.cards()
+    with st.expander("Table, workload and budget", icon=":material/tune:", key="settings"):
+        sample = st.selectbox(
+            "Table", list(cards), format_func=lambda name: cards[name].title, key="sample",
+            persist_state="session",
+        )  # fmt: skip
+        card, names = cards[sample], samples.domain(sample).names
+        st.caption(
+            text.plain(f"A row is {card.row_is}. {card.origin}. Licence: {card.licence}.", longest=600)
+        )
+        chosen_key = f"attributes_{sample}"
+        st.session_state.setdefault(chosen_key, list(card.default_attributes))
+        attributes = st.multiselect(
+            "Attributes", list(names), key=chosen_key, persist_state="session"
+        )
+        with st.container(horizontal=True):
+            st.button(
+                f"All {len(names)} attributes", key="all_attributes",
+                on_click=_set_attributes, args=(chosen_key, list(names)),
+            )  # fmt: skip
+            st.button(
+                f"Only {len(card.default_attributes)}, for readable pictures", key="few_attributes",
+                on_click=_set_attributes, args=(chosen_key, list(card.default_attributes)),
+            )  # fmt: skip
+        messages.beside("attributes")
+        settings = _numbers(sample, tuple(attributes))
+        again, spends = st.columns([2, 3], vertical_alignment="center")
+        begin = again.button("Start this run", type="primary", key="start_run")
+        spends.caption("A new run draws new noise. With real data that would spend its budget again.")
+        messages.beside("settings")
+    if begin:
+        _start(settings)
+
+
+def _numbers(sample: str, attributes: tuple[str, ...]) -> session.Settings | None:
+    """The rest of the settings; None if one cannot be read."""
+    first, second, third, fourth, fifth = st.columns([2, 2, 2, 2, 4])
+    with first:
+        degree = st.selectbox(
+            "Tables over", list(KWAYS), index=2, format_func=KWAYS.__getitem__, key="degree",
+            persist_state="session", help="Ask for every table over this many attributes.",
+        )  # fmt: skip
+        messages.beside("degree")
+    with second:
+        epsilon = st.number_input(
+            "ε", value=1.0, step=0.5, format="%g", key="epsilon", persist_state="session",
+            help="Smaller: more private. Larger: more accurate.",
+        )  # fmt: skip
+        messages.beside("epsilon")
+    with third:
+        delta = st.text_input("δ", value="1e-9", key="delta", persist_state="session")
+        messages.beside("delta")
+    with fourth:
+        seed = st.number_input(
+            "Seed", value=0, min_value=0, step=1, key="seed", persist_state="session",
+            help=messages.SEEDED,
+        )  # fmt: skip
+        messages.beside("seed")
+    with fifth:
+        mechanism = st.selectbox(
+            "Mechanism", list(session.MECHANISMS), key="mechanism", persist_state="session",
+            format_func=lambda name: session.MECHANISMS[name][0],
+        )  # fmt: skip
+    try:
+        return session.Settings(
+            sample, attributes, int(degree), float(epsilon), float(delta), int(seed), mechanism
+        )
+    except ValueError:
+        return None
+
+
+def _set_attributes(key: str, names: list[str]) -> None:
+    st.session_state[key] = names
+
+
+def _start(settings: session.Settings | None) -> None:
+    if settings is None:
+        session.visit().refusal = ("delta", "δ is no number; write one, for example 1e-9.")
+        st.rerun()
+    try:
+        with st.spinner("Counting, and measuring the first answers…"):
+            session.start(settings)
+    except engine.EngineError as error:
+        messages.keep(error)
+    st.rerun()
+
+
+# -- the player ------------------------------------------------------------------------------------
+
+
+def watch(playing: bool) -> None:
+    """The player and everything about the round it stands at; one fragment."""
+    here = session.visit()
+    _run_to_end(here)
+    _tick(here)
+    if here.playing != playing:
+        st.rerun()
+    assert here.run is not None
+    _player(here, here.run)
+    strip.refresh()
+    _so_far(here.run, here.view)
+    if here.view:
+        _round(here.run, here.view)
+    else:
+        _before(here.run)
+    _marginal(here.run, here.view)
+    _account(here.run, here.view)
+
+
+def _player(here: session.Visit, run: session.Watched) -> None:
+    token, view = run.token, here.view
+    at_end = run.finished and view == run.rounds
+    with st.container(horizontal=True, vertical_alignment="bottom", key="player"):
+        _button("First", "first_page", "F", _go, (0,), disabled=view == 0)
+        _button("Back", "chevron_left", "B", _go, (view - 1,), disabled=view == 0)
+        icon = "pause" if here.playing else "play_arrow"
+        _button("Pause" if here.playing else "Play", icon, "P", _play, (), key="play")
+        _button("Next", "chevron_right", "N", _forward, (token, view), disabled=at_end, main=True)
+        _button("Last", "last_page", "L", _ask_for_end, (), disabled=at_end)
+        st.segmented_control(
+            "Speed", list(SPEEDS), default="normal", required=True, key="speed",
+            label_visibility="collapsed", persist_state="session",
+        )  # fmt: skip
+        st.toggle("Hide what is not private", key=figures.HIDE, persist_state="session")
+    if run.rounds:
+        st.session_state["round"] = view
+        st.slider(
+            "Round looked at (looking back draws no new noise)", 0, run.rounds, key="round",
+            on_change=_seek,
+        )  # fmt: skip
+
+
+def _button(
+    label: str,
+    icon: str,
+    shortcut: str,
+    action: object,
+    args: tuple[object, ...],
+    *,
+    key: str | None = None,
+    disabled: bool = False,
+    main: bool = False,
+) -> None:
+    st.button(
+        label, icon=f":material/{icon}:", shortcut=shortcut, on_click=action, args=args,
+        key=key or label.lower(), disabled=disabled, type="primary" if main else "secondary",
+    )  # type: ignore[call-overload]  # fmt: skip
+
+
+def _go(view: int) -> None:
+    here = session.visit()
+    here.view, here.playing = view, False
+
+
+def _seek() -> None:
+    _go(int(st.session_state["round"]))
+
+
+def _forward(token: session.Token, view: int) -> None:
+    """Look at the round after ``view``; made now if it is not yet. Twice the same is once."""
+    here = session.visit()
+    here.playing = False
+    _to(here, token, view + 1)
+
+
+def _to(here: session.Visit, token: session.Token, target: int) -> None:
+    assert here.run is not None
+    if target > here.run.rounds:
+        session.advance(token)
+    here.view = min(target, here.run.rounds)
+
+
+def _play() -> None:
+    here = session.visit()
+    assert here.run is not None
+    here.playing = not here.playing
+    if here.playing and here.run.finished and here.view == here.run.rounds:
+        here.view = 0  # show it once more from the beginning
+    here.ticked = time.monotonic()
+
+
+def _tick(here: session.Visit) -> None:
+    """While playing: go on by one round when it is time."""
+    assert here.run is not None
+    if not here.playing:
+        return
+    now = time.monotonic()
+    if now - here.ticked >= 0.9 * _pace():
+        here.ticked = now
+        _to(here, here.run.token, here.view + 1)
+    if here.run.finished and here.view == here.run.rounds:
+        here.playing = False
+
+
+def _pace() -> float:
+    return SPEEDS[st.session_state.get("speed") or "normal"]
+
+
+def _ask_for_end() -> None:
+    here = session.visit()
+    here.to_end, here.playing = True, False
+
+
+def _run_to_end(here: session.Visit) -> None:
+    """Make all the rounds left, with progress; another click stops it and keeps what was made."""
+    if not here.to_end:
+        return
+    here.to_end = False
+    assert here.run is not None
+    slot, shown = st.empty(), 0.0
+    while not here.run.finished:
+        session.advance(here.run.token)
+        here.view = here.run.rounds
+        if time.monotonic() - shown > 0.15:
+            shown = time.monotonic()
+            spent = float(here.run.release(here.run.rounds).ledger.spent / here.run.rho)
+            slot.progress(min(spent, 1.0), f"Round {here.run.rounds}… (any click stops here)")
+    here.view = here.run.rounds
+    slot.empty()
+
+
+# -- the round looked at ---------------------------------------------------------------------------
+
+
+def _so_far(run: session.Watched, view: int) -> None:
+    left, right = st.columns([3, 2])
+    with left:
+        figures.draw(charts.ledger(views.budget(run.events(view)), at=view), "ledger")
+        _why(run, view)
+    with right:
+        curve = views.errors(run.errors(), run.records)
+        figure = charts.error_curve(curve, at=view, normalized=run.records > 0)
+        figures.draw(figure, "error")
+
+
+def _why(run: session.Watched, view: int) -> None:
+    event = run.moments[view].event
+    with st.container(border=True):
+        if not isinstance(event, engine.RoundEnded):
+            st.markdown("**Before round 1**")
+            st.markdown(_opening(event))
+            return
+        st.markdown(f"**Why round {view} did what it did**")
+        sentences = views.explain_released(event, run.domain)
+        seen = run.moments[view].seen
+        if seen is not None and not figures.hidden():
+            pair = run.moments[view - 1].error, run.moments[view].error
+            first, last = views.explain(event, seen, run.domain, pair, run.records)
+            sentences = [first, *sentences, last]
+        st.markdown(" ".join(text.plain(s, longest=500) for s in sentences))
+
+
+def _opening(event: engine.Event) -> str:
+    if isinstance(event, engine.Started) and event.measurements:
+        return (
+            "Every attribute alone was measured, all with the same noise. Tables of several "
+            "attributes are answered from these until a round measures more. Press **Next**."
+        )
+    return "Nothing is measured yet: this mechanism measures everything in one round. Press **Next**."
+
+
+def _before(run: session.Watched) -> None:
+    event = run.moments[0].event
+    assert isinstance(event, engine.Started)
+    if event.measurements:
+        st.subheader("Measured before round 1")
+        figures.draw(charts.measured(views.measured(event.measurements, run.domain)), "measured")
+
+
+def _round(run: session.Watched, view: int) -> None:
+    event = run.moments[view].event
+    assert isinstance(event, engine.RoundEnded)
+    gamma = _shown(run, event)
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.subheader("1 · Select")
+        _select(run, view, event)
+    with right:
+        st.subheader("2 · Allocate")
+        frame = views.allocation(event, run.domain, gamma)
+        figures.draw(charts.lattice(frame), "lattice")
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.subheader("3 · Measure")
+        inside = [m for m in event.measurements if set(m.attrs) <= set(gamma)]
+        figures.draw(charts.measured(views.measured(inside, run.domain)), "measured")
+    with right:
+        st.subheader("4 · Reconstruct")
+        _reconstruct(run, view, event)
+
+
+def _shown(run: session.Watched, event: engine.RoundEnded) -> AttributeSet:
+    return event.selected if event.selected is not None else run.workload.marginals[0]
+
+
+def _select(run: session.Watched, view: int, event: engine.RoundEnded) -> None:
+    seen = run.moments[view].seen
+    if seen is None:
+        st.markdown("Nothing is selected: this mechanism measures everything at once.")
+        return
+    chosen = text.plain(run.domain.label(_shown(run, event)))
+    st.markdown(f"Chosen: **{chosen}**. Of all this, only the choice is released.")
+    frame = views.selection(seen, run.domain, event.selected)
+    figure = charts.selection(frame, others=seen.others, others_probability=seen.others_probability)
+    figures.draw(figure, "selection")
+
+
+def _reconstruct(run: session.Watched, view: int, event: engine.RoundEnded) -> None:
+    before, after = run.moments[view - 1].state.beliefs, run.moments[view].state.beliefs
+    frame = views.touched(before, after, event, run.workload)
+    figures.draw(
+        charts.touched(frame, run.domain.names, threshold=event.threshold), "touched"
+    )
+    if event.work.cells:
+        total = run.workload.layout.total_cells
+        st.caption(
+            f"Lazy update: {event.work.cells:,} of {total:,} cells were rewritten "
+            f"({views.percent(event.work.cells / total)}); a full one rewrites them all."
+        )
+
+
+# -- one marginal ----------------------------------------------------------------------------------
+
+
+def _marginal(run: session.Watched, view: int) -> None:
+    st.subheader("One table, closely")
+    event = run.moments[view].event
+    chosen = getattr(event, "selected", None) or run.workload.marginals[0]
+    sets = [attrs for attrs in run.workload.closure if attrs]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        look = st.selectbox(
+            "Table", [0, *range(1, len(sets) + 1)], key=f"look_{run.number}", width=420,
+            format_func=lambda k: run.domain.label(sets[k - 1]) if k else "the one just chosen",
+        )  # fmt: skip
+        gamma = sets[look - 1] if look else chosen
+        gamma, at = _flat(run, gamma)
+        unit = st.segmented_control(
+            "Difference in", ["records", "noise σ"], default="records", required=True,
+            key="unit", persist_state="session",
+        )  # fmt: skip
+    estimate = run.release(view).estimate(*gamma)
+    if len(gamma) - len(at) == 1:
+        _draw_bars(run, estimate, gamma)
+    else:
+        _draw_trio(run, estimate, at, "difference_sd" if unit == "noise σ" else "difference")
+
+
+def _flat(run: session.Watched, gamma: AttributeSet) -> tuple[AttributeSet, dict[int, int]]:
+    """Choose two attributes to look at; of three, the third may be held at one value."""
+    if len(gamma) < 3:
+        return gamma, {}
+    domain = run.domain
+    pairs = sorted(combinations(gamma, 2), key=domain.cells, reverse=True)
+    pair = st.selectbox(
+        "Seen along", pairs, format_func=domain.label, key=f"pair_{run.number}_{gamma}", width=320
+    )
+    if len(gamma) > 3:
+        return pair, {}
+    third = next(i for i in gamma if i not in pair)
+    labels = domain[third].labels
+    value = st.selectbox(
+        f"{text.plain(domain[third].name)} is", [-1, *range(len(labels))],
+        format_func=lambda k: "anything (summed)" if k < 0 else labels[k],
+        key=f"slice_{run.number}_{gamma}_{third}", width=240,
+    )  # fmt: skip
+    return (pair, {}) if value < 0 else (gamma, {third: value})
+
+
+def _draw_bars(run: session.Watched, estimate: engine.Estimate, gamma: AttributeSet) -> None:
+    frame = views.released(estimate)
+    if not figures.hidden():
+        frame = views.comparison(engine.compare(estimate, run.private))
+    name = run.domain[gamma[0]].name
+    figures.draw(charts.bars(frame, name, title="Released and true" if not figures.hidden() else
+                             "Released"), "bars")  # fmt: skip
+
+
+def _draw_trio(
+    run: session.Watched, estimate: engine.Estimate, at: dict[int, int], difference: str
+) -> None:
+    first, second = (run.domain[i].name for i in estimate.attrs if i not in at)
+    names = (first, second)
+    if figures.hidden():
+        frame = views.released(estimate, at)
+        figures.draw(charts.heatmap(frame, "released", names, title="Private"), "private")
+        st.caption("True counts and differences are hidden.")
+        return
+    frame = views.comparison(engine.compare(estimate, run.private), at)
+    limits = charts.shared_limits(frame, "exact", "released")
+    left, middle, right = st.columns(3)
+    with left:
+        figures.draw(charts.heatmap(frame, "exact", names, title="True", limits=limits), "true")
+    with middle:
+        figure = charts.heatmap(frame, "released", names, title="Private", limits=limits)
+        figures.draw(figure, "private")
+    with right:
+        title = "Private less true"
+        figures.draw(charts.heatmap(frame, difference, names, title=title), "difference")
+    st.caption(
+        "Negative counts are no mistake: noise has no sign, and cutting it off would bias every sum."
+    )
+
+
+# -- the account -----------------------------------------------------------------------------------
+
+
+def _account(run: session.Watched, view: int) -> None:
+    st.subheader("5 · Account")
+    frame, ledger = views.budget(run.events(view)), run.release(view).ledger
+    spent, left = float(ledger.spent), float(ledger.left)
+    delta = run.settings.delta
+    so_far = engine.epsilon_from(rho=ledger.spent, delta=delta) if ledger.spent else 0.0
+    st.markdown(
+        f"spent **{spent:.12g}** + left **{left:.12g}** = total **{float(ledger.total):.12g}** "
+        f"in ρ, exactly. Spent so far: ε = {so_far:.4g} at δ = {delta:g}."
+    )
+    box = st.expander("Every charge as an exact fraction", key="fractions", on_change="rerun")
+    if box.open:
+        lines = [f"{r:>4} {p:<8}{e}" for r, p, e in
+                 zip(frame["round"], frame["part"], frame["exact"], strict=True)]  # fmt: skip
+        box.code("\n".join([*lines, f"     total   {ledger.total}"]), language=None)
+    sentence = messages.rerun_sentence(run)
+    if sentence is not None:
+        st.info(text.plain(sentence), icon=":material/functions:")
+
+
+def _again(run: session.Watched) -> None:
+    """Offer another run with the next seed; not the same as looking back."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button("Run again with another seed", icon=":material/casino:", key="again"):
+            with st.spinner("Starting…"):
+                session.start(replace(run.settings, seed=run.settings.seed + 1))
+            st.rerun()
+        st.caption("Draws new noise: with real data this would spend the budget again.")
+
+
+# -- the page --------------------------------------------------------------------------------------
+
+through_app()
+st.title("Rounds")
+if not figures.hidden():
+    st.warning(f"{messages.BANNER} {messages.SEEDED}", icon=":material/visibility:")
+if session.visit().run is None:
+    session.start(session.default_settings())
+    strip.refresh()
+choose()
+playing = session.visit().playing
+st.fragment(watch, run_every=_pace() if playing else None)(playing)
+_again(session.visit().run)  # type: ignore[arg-type]

@@ -1,0 +1,46 @@
+"""Hypothesis profiles and the Adult table of the paper."""
+
+from __future__ import annotations
+
+import os
+
+import hypothesis
+import pytest
+
+import engine
+from tests.support import ALPHA, SAMPLES
+
+__all__ = ["ALPHA"]
+
+# HYPOTHESIS_PROFILE=long (or --hypothesis-profile=long) looks further, with fresh examples.
+hypothesis.settings.register_profile(
+    "ci", derandomize=True, max_examples=60, deadline=None, database=None, print_blob=True
+)
+hypothesis.settings.register_profile("long", max_examples=2_000, deadline=None, database=None)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.fixture(scope="session")
+def adult() -> engine.Table:
+    """Adult as in the paper: rows with "?" dropped, 13 attributes (MATH section 12)."""
+    domain = engine.Domain.from_json(SAMPLES / "adult_paper.domain.json")
+    return engine.Table.from_csv(SAMPLES / "adult.csv.gz", domain)
+
+
+@pytest.fixture(scope="session")
+def adult_private(adult: engine.Table) -> engine.Private:
+    """Adult's counts, taken once for all tests that run on them."""
+    return engine.Private(adult)
+
+
+@pytest.fixture
+def domain() -> engine.Domain:
+    """Three attributes, one of them with one value."""
+    return engine.Domain.from_sizes({"age": 3, "sex": 2, "land": 1, "job": 4})
+
+
+@pytest.fixture
+def table(domain: engine.Domain) -> engine.Table:
+    """Thirty-one records (a prime, easily found where it should not be)."""
+    codes = [[(k * k) % 3, k % 2, 0, (k // 3) % 4] for k in range(31)]
+    return engine.Table.from_codes(codes, domain)

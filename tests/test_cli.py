@@ -1,0 +1,200 @@
+"""The command line writes released values only."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import engine
+from engine.__main__ import MECHANISMS, main
+from tests.support import ROOT, SAMPLES
+
+TITANIC = [str(SAMPLES / "titanic.csv"), "--domain", str(SAMPLES / "titanic.domain.json")]
+SEED, RECORDS = "918273645", "2201"
+
+
+def arguments(folder: Path, **changes: Any) -> list[str]:
+    """A good command line with some options changed."""
+    options = {"workload": "2", "epsilon": "1", "delta": "1e-9", "seed": SEED, "out": str(folder)}
+    options.update(changes)
+    flags = [text for name, value in options.items() for text in (f"--{name}", value) if value]
+    return ["run", *TITANIC, *flags]
+
+
+def everything(out: Path) -> dict[str, str]:
+    """The text of every file written."""
+    return {
+        str(p.relative_to(out)): p.read_text("utf-8") for p in sorted(out.rglob("*")) if p.is_file()
+    }
+
+
+def marginal_files(out: Path) -> dict[tuple[str, ...], list[dict[str, str]]]:
+    """Rows of each marginal's file, by the attributes in its header."""
+    found = {}
+    for path in sorted((out / "marginals").rglob("*.csv")):
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+            names = tuple(n for n in rows[0] if n not in ("count", "std"))
+            found[names] = rows
+    return found
+
+
+def test_a_shell_command_writes_marginals_ledger_and_settings(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "engine", *arguments(tmp_path / "out")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "100" in done.stderr  # the progress bar's last line
+    files = everything(tmp_path / "out")
+    assert {"ledger.json", "settings.json"} <= files.keys()
+    assert len(marginal_files(tmp_path / "out")) == 6
+    assert "Traceback" not in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize("name", sorted(MECHANISMS))
+def test_what_is_written_is_what_the_same_run_releases(name: str, tmp_path: Path) -> None:
+    assert main(arguments(tmp_path, mechanism=name)) == 0
+    domain = engine.Domain.from_json(SAMPLES / "titanic.domain.json")
+    run = engine.run(
+        MECHANISMS[name](),
+        engine.Table.from_csv(SAMPLES / "titanic.csv", domain),
+        engine.Workload.all_kway(domain, 2),
+        epsilon=1.0,
+        delta=1e-9,
+        seed=int(SEED),
+    )
+    files = marginal_files(tmp_path)
+    for estimate in run.release.estimates():
+        names = tuple(domain[i].name for i in estimate.attrs)
+        rows = files[names]
+        frame = estimate.to_frame()
+        assert [float(r["count"]) for r in rows] == frame["count"].tolist()
+        assert [float(r["std"]) for r in rows] == frame["std"].tolist()
+        for n in names:
+            assert [r[n] for r in rows] == frame[n].tolist()
+    ledger = json.loads((tmp_path / "ledger.json").read_text("utf-8"))
+    spent = sum(Fraction(e["rho"]) for e in ledger["entries"])
+    assert spent == run.release.ledger.spent == Fraction(ledger["spent"])
+    assert spent <= Fraction(ledger["total"])
+    settings = json.loads((tmp_path / "settings.json").read_text("utf-8"))
+    assert settings["epsilon"] == 1.0
+    assert settings["delta"] == 1e-9
+    assert settings["mechanism"] == run.release.mechanism
+    assert settings["demonstration"]
+
+
+def test_nothing_private_and_no_seed_is_written_or_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments(tmp_path)) == 0
+    shown = capsys.readouterr()
+    texts = {**everything(tmp_path), "out": shown.out, "err": shown.err}
+    domain = engine.Domain.from_json(SAMPLES / "titanic.domain.json")
+    private = engine.Private(engine.Table.from_csv(SAMPLES / "titanic.csv", domain))
+    exact = {
+        f"{float(v)!r}"
+        for attrs in engine.Workload.all_kway(domain, 2).marginals
+        for v in private.marginal(attrs).values.ravel().tolist()
+        if v > 0
+    }
+    for name, text in texts.items():
+        assert SEED not in text, name
+        assert str(SAMPLES) not in text, name
+        words = set(text.replace(",", " ").replace("\n", " ").replace("]", " ").split())
+        assert RECORDS not in words, name
+        assert not exact & words, name
+        for private_word in ("mean_l1", "exact", "true_error", "seed"):
+            assert f'"{private_word}"' not in text, name
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"epsilon": "0"}, "E_EPSILON"),
+        ({"epsilon": "-1"}, "E_EPSILON"),
+        ({"epsilon": "nan"}, "E_EPSILON"),
+        ({"epsilon": "inf"}, "E_EPSILON"),
+        ({"delta": "0"}, "E_DELTA"),
+        ({"delta": "1"}, "E_DELTA"),
+        ({"workload": "9"}, "E_WORKLOAD"),
+        ({"workload": "-1"}, "E_WORKLOAD"),
+        ({"seed": "-1"}, "E_SEED"),
+        ({"domain": "nowhere.json"}, "E_DOMAIN"),
+    ],
+)
+def test_a_mistake_is_one_sentence_with_its_code_and_writes_no_result(
+    changes: dict[str, str], code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = arguments(tmp_path / "out", **changes)
+    assert main(given) == 2
+    shown = capsys.readouterr()
+    assert code in shown.err
+    assert "Traceback" not in shown.err
+    assert not (tmp_path / "out").exists() or not everything(tmp_path / "out")
+
+
+@pytest.mark.parametrize("changes", [{"epsilon": "much"}, {"mechanism": "magic"}, {"out": ""}])
+def test_a_command_line_that_is_none_is_refused(
+    changes: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments(tmp_path, **changes))
+    assert caught.value.code == 2
+    assert "usage" in capsys.readouterr().err
+
+
+def test_a_table_that_does_not_fit_is_refused_without_a_cell(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "bad.csv"
+    table.write_text("Class,Sex,Age,Survived\n1st,Male,zq-canary-7,Yes\n", "utf-8")
+    given = arguments(tmp_path / "out")
+    given[1] = str(table)
+    assert main(given) == 2
+    shown = capsys.readouterr()
+    assert "E_VALUE" in shown.err
+    assert "'Age'" in shown.err
+    assert "canary" not in shown.err + shown.out
+
+
+def test_labels_that_a_spreadsheet_would_run_are_made_harmless(tmp_path: Path) -> None:
+    domain = engine.Domain(
+        (engine.Attribute("=name()", values=("=1+1", "@x", "-3", "+4", "\tt", "plain")),)
+    )
+    domain.to_json(tmp_path / "d.json")
+    (tmp_path / "t.csv").write_text("=name()\nplain\n", "utf-8")
+    given = arguments(tmp_path / "out", domain=str(tmp_path / "d.json"), workload="1")
+    given[1] = str(tmp_path / "t.csv")
+    del given[2:4]
+    assert main(given) == 0
+    for path in (tmp_path / "out" / "marginals").rglob("*.csv"):
+        with path.open(encoding="utf-8", newline="") as file:
+            for row in csv.reader(file):
+                assert row[0][0] not in "=@-+\t"
+
+
+def test_every_run_stamps_itself_a_demonstration(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*arguments(tmp_path), "--quiet"]) == 0
+    shown = capsys.readouterr()
+    assert "DEMONSTRATION" in shown.out
+    assert shown.err == ""
+
+
+def test_an_earlier_run_s_answers_do_not_pass_for_this_one_s(tmp_path: Path) -> None:
+    assert main(arguments(tmp_path, workload="3")) == 0
+    assert main(arguments(tmp_path, workload="1")) == 0
+    assert {len(names) for names in marginal_files(tmp_path)} == {1}
