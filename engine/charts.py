@@ -219,7 +219,7 @@ def selection(frame: pd.DataFrame, *, others: int, others_probability: float) ->
     )
     top = frame.iloc[0]
     sentence = (
-        f"{top['label']} looked worst: its score gave it a chance of {percent(top['probability'])}; "
+        f"{top['label']} was the most probable, with {percent(top['probability'])}; "
         f"{others:,} other candidates share {percent(others_probability)}."
     )
     table = data[["label", "l1", "weight", "error", "noise", "score", "probability"]].set_axis(
@@ -277,7 +277,9 @@ def lattice(frame: pd.DataFrame, *, title: str = "What the round paid for") -> F
     lines = (
         sources.chart(edges)
         .mark_rule(color=GREY, opacity=0.45)
-        .encode(x=x, x2=alt.X2("x2"), y=alt.Y("y:Q", title=y_title, scale=y_scale, axis=axis), y2=alt.Y2("y2"))
+        .encode(
+            x, alt.X2("x2"), alt.Y("y:Q", title=y_title, scale=y_scale, axis=axis), alt.Y2("y2")
+        )
     )
     colour = alt.Color(
         "state:N",
@@ -303,8 +305,8 @@ def lattice(frame: pd.DataFrame, *, title: str = "What the round paid for") -> F
     sigmas = base.mark_text(dy=-36, **text).encode(x=x, y=y, text=alt.Text("sigma:N"))
     bought = frame[frame["added"] > 0]
     sentence = (
-        f"{len(bought)} of {len(frame)} residuals were measured in this round. Disc: precision after "
-        "the round; ring: precision before; both on a log scale."
+        f"{len(bought)} of {len(frame)} residuals were measured in this round. "
+        "Disc: precision after the round; ring: precision before; both on a log scale."
     )
     if keys:
         sentence += " " + ", ".join(f"{v} = {k}" for k, v in keys.items()) + "."
@@ -475,7 +477,8 @@ def touched(frame: pd.DataFrame, names: Sequence[str], *, threshold: float | Non
             sentence += f" Dashed: {threshold:,.0f} records, what noise alone moves the chosen one."
     else:
         chart, height = _tiles(sources, frame)
-    return _figure(chart, sources, "Which answers changed", sentence, "released", table, height=height)
+    title = "Which answers changed"
+    return _figure(chart, sources, title, sentence, "released", table, height=height)
 
 
 def _pair_grid(sources: _Sources, frame: pd.DataFrame, names: Sequence[str]) -> tuple[Any, int]:
@@ -496,9 +499,7 @@ def _pair_grid(sources: _Sources, frame: pd.DataFrame, names: Sequence[str]) -> 
     return alt.layer(*_squares(base)), 34 * (len(names) - 1) + 10
 
 
-def _moved_bars(
-    sources: _Sources, frame: pd.DataFrame, threshold: float | None
-) -> tuple[Any, int]:
+def _moved_bars(sources: _Sources, frame: pd.DataFrame, threshold: float | None) -> tuple[Any, int]:
     import altair as alt
     import pandas as pd
 
@@ -706,7 +707,7 @@ def _cell_table(frame: pd.DataFrame, column: str, names: tuple[str, ...]) -> pd.
 
 
 def bars(frame: pd.DataFrame, name: str, *, title: str) -> Figure:
-    """Draw one attribute: released counts with ±1.96 σ, and true counts where the frame has them."""
+    """Draw one attribute: released counts with ±1.96 σ, and true ones where the frame has them."""
     import altair as alt
 
     sources = _Sources()
@@ -757,10 +758,8 @@ def bars(frame: pd.DataFrame, name: str, *, title: str) -> Figure:
         inside = (frame["difference"].abs() <= 1.96 * frame["std"]).mean()
         sentence = f"{title}: {percent(float(inside))} of the true counts lie within ±1.96 σ."
     height = 260 if long else max(24 * len(ticks), 70)
-    return _figure(
-        alt.layer(*layers), sources, title, sentence, badge, frame[columns].set_axis(titles, axis=1),
-        height=height,
-    )  # fmt: skip
+    table = frame[columns].set_axis(titles, axis=1)
+    return _figure(alt.layer(*layers), sources, title, sentence, badge, table, height=height)
 
 
 # -- the whole run ---------------------------------------------------------------------------------

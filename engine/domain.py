@@ -92,7 +92,7 @@ class Attribute:
             raise DomainError(
                 f"An attribute's name is {self.name!r}, which is no text. Give it a name."
             )
-        _check_text(self.name, [self.name])
+        _check_text(self.name, [self.name, self.other, self.description])
         _check_choice(self.name, "kind", self.kind, _KINDS)
         _check_choice(self.name, "outside", self.outside, _OUTSIDE)
         _check_choice(self.name, "source", self.source, _SOURCES)
@@ -146,6 +146,7 @@ class Domain:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attributes", tuple(self.attributes))
+        _check_text("", [self.title, self.row, self.note])
         if not self.attributes:
             raise DomainError("The domain has no attribute; at least one is needed. Declare one.")
         names = [attribute.name for attribute in self.attributes]
@@ -333,6 +334,9 @@ def _check_declaration(attribute: Attribute) -> None:
     missing = attribute.missing
     if missing is not None:
         _check_choice(name, "missing rule", missing.rule, _RULES)
+        _check_text(name, [missing.label, *missing.codes])
+        if missing.value is not None:
+            _check_text(name, [missing.value])
         if missing.rule == "replace" and missing.value is None:
             raise DomainError(
                 f"Attribute {name!r} replaces missing cells but says not by what. "
@@ -382,12 +386,15 @@ def _integer_labels(name: str, first: int, last: int) -> Sequence[str]:
     return tuple(str(value) for value in range(first, last + 1))
 
 
-def _check_text(name: str, texts: Sequence[str]) -> None:
+def _check_text(name: str, texts: Sequence[object]) -> None:
+    owner = f"Attribute {name!a}" if name else "The domain"
     for text in texts:
+        if not isinstance(text, str):
+            raise DomainError(f"{owner} has {text!r} where a text is needed. Quote it.")
         if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
             raise DomainError(
-                f"Attribute {name!a} has a name or value that is no proper text (it holds a lone "
-                "surrogate). Read the file with the right encoding."
+                f"{owner} has a name or value that is no proper text (it holds a lone surrogate). "
+                "Read the file with the right encoding."
             )
 
 

@@ -8,6 +8,7 @@ marginals that contain it move, by the reconstruction of Delta.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from engine import kernels
 from engine.domain import Domain, subsets
 from engine.layout import Layout
 from engine.released import Beliefs, Estimate
-from engine.residuals import part_of, privacy_cost
+from engine.residuals import cell_variance, part_of
 from engine.types import AttributeSet, FloatArray, IntArray
 
 _PARALLEL_CELLS = 500_000
@@ -44,17 +45,28 @@ def noise_of(
     Residuals over an attribute with one value are empty: known, without variance (MATH section 3).
     """
     variance, unmeasured = 0.0, []
-    for tau in subsets(gamma):
-        cost = privacy_cost(domain.shape(tau))
-        if cost == 0:
+    for tau, unit in zip(subsets(gamma), _unit_variances(domain.shape(gamma)), strict=True):
+        if unit == 0:
             continue
         precision = beliefs.precision(tau)
         if precision:
-            spread = domain.cells(gamma) // domain.cells(tau)
-            variance += float(cost) / precision / spread / spread
+            variance += unit / precision
         else:
             unmeasured.append(tau)
     return variance, tuple(unmeasured)
+
+
+@lru_cache(maxsize=4096)
+def _unit_variances(shape: tuple[int, ...]) -> tuple[float, ...]:
+    """v_{tau,gamma} of every subset tau of a marginal of this shape, in the order of subsets."""
+    inside = [set(tau) for tau in subsets(tuple(range(len(shape))))]
+    return tuple(
+        cell_variance(
+            [n for j, n in enumerate(shape) if j in tau],
+            [n for j, n in enumerate(shape) if j not in tau],
+        )
+        for tau in inside
+    )
 
 
 class Reconstruction:
@@ -90,6 +102,8 @@ class Reconstruction:
         Returns:
             Positions of the marginals touched, in increasing order.
         """
+        if not changes:
+            return np.empty(0, dtype=np.int64)
         union = tuple(sorted({i for tau in changes for i in tau}))
         if union in self.layout.index:
             return self._update_within(union, changes)
@@ -153,22 +167,20 @@ class Reconstruction:
                 last,
             )
 
-        work = self.layout.cells()[touched]
+        work = self.layout.cells[touched]
         kernels.in_threads(add, kernels.parts(work, at_least=_PARALLEL_CELLS))
         return touched
 
     def _containing(self, taus: Iterable[AttributeSet]) -> IntArray:
         """Positions of the marginals that contain at least one of these residuals."""
-        contain = np.zeros(len(self.layout), dtype=np.bool_)
-        for tau in taus:
-            contain |= np.logical_and.reduce(self.layout.members[list(tau)], axis=0)
-        return np.flatnonzero(contain)
+        found = [self.layout.containing(tau) for tau in taus]
+        return found[0] if len(found) == 1 else np.unique(np.concatenate(found))
 
     def _sum(self) -> None:
         def add_up(first: int, last: int) -> None:
             kernels.absolute_sums(self.flat, self.layout.offsets, self.l1, first, last)
 
-        bounds = kernels.parts(self.layout.cells(), at_least=_PARALLEL_CELLS)
+        bounds = kernels.parts(self.layout.cells, at_least=_PARALLEL_CELLS)
         kernels.in_threads(add_up, bounds)
 
 

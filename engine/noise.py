@@ -74,9 +74,12 @@ class Rehearsal:
 
     def choose(self, log_weights: FloatArray) -> int:
         """Draw a position with probability proportional to exp(log_weights)."""
-        cumulative = np.cumsum(probabilities(log_weights))
-        drawn = self._generator.random() * cumulative[-1]
-        return int(min(np.searchsorted(cumulative, drawn, side="right"), len(cumulative) - 1))
+        # Below exp(-60) of the largest, all of a million together stay below the generator's
+        # resolution of 2^-53.
+        likely = np.flatnonzero(log_weights > log_weights.max() - 60.0)
+        cumulative = np.cumsum(probabilities(log_weights[likely]))
+        drawn = np.searchsorted(cumulative, self._generator.random() * cumulative[-1], "right")
+        return int(likely[min(int(drawn), len(likely) - 1)])
 
     def __repr__(self) -> str:
         return "Rehearsal(floating-point noise: a demonstration, not a private release)"

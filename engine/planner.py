@@ -26,6 +26,7 @@ from engine.types import AttributeSet, FloatArray
 from engine.workload import Workload
 
 SOLVER_TOLERANCE = 1e-10
+_NOTHING = Fraction(0)
 _FLAT = 1e-7
 """Relative height of the water below which 1/(known + added) is flat to double precision."""
 
@@ -57,7 +58,7 @@ def plan(cost: ArrayLike, gain: ArrayLike, known: ArrayLike, *, budget: float) -
         Conditional ResidualPlanner (paper, section 4.3); derivation in engine/README.md.
 
     >>> plan([1, 0.5], [0.25, 0.5], [0, 0], budget=1.0).round(6)
-    array([0.414214, 1.171573])
+    array([0.5, 1. ])
     """
     costs, gains, knowns = (np.atleast_1d(np.asarray(a, float)) for a in (cost, gain, known))
     _check_plan(costs, gains, knowns, budget)
@@ -149,9 +150,9 @@ def plan_marginal(
     if respend and not kept[share > 0].all():
         added = water_fill(cost, np.where(kept, ratio, 0.0), knowns, budget)
     added = within_budget(costs, np.where(kept, added, 0.0), 2 * rho)
+    planned = zip(taus, knowns.tolist(), added.tolist(), costs, strict=True)
     return tuple(
-        Allocation(tau, float(k), float(x), c * Fraction(float(x)) / 2)
-        for tau, k, x, c in zip(taus, knowns, added, costs, strict=True)
+        Allocation(tau, k, x, c * Fraction(x) / 2 if x else _NOTHING) for tau, k, x, c in planned
     )
 
 

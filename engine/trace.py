@@ -227,7 +227,7 @@ class Release:
                 epsilon=content["epsilon"],
                 delta=content["delta"],
             )
-        except (KeyError, TypeError, ValueError, IndexError, ZeroDivisionError) as error:
+        except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
             # The engine's own refusals are ValueErrors too: each says what is wrong.
             reason = str(error) if isinstance(error, EngineError) else repr(error)
             raise DataError(f"The release cannot be read: {reason}", code="E_FORMAT") from None
@@ -262,7 +262,7 @@ def event_from_dict(content: Mapping[str, Any]) -> Event:
         kind = kinds[content["event"]]
         fields = {name: _READERS.get(name, _same)(content[name]) for name in kind.__slots__}
         return kind(**fields)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
         raise DataError(f"This is no event of a run: {error!r}.", code="E_FORMAT") from None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
 
@@ -30,9 +31,8 @@ def choose() -> None:
             persist_state="session",
         )  # fmt: skip
         card, names = cards[sample], samples.domain(sample).names
-        st.caption(
-            text.plain(f"A row is {card.row_is}. {card.origin}. Licence: {card.licence}.", longest=600)
-        )
+        about = f"A row is {card.row_is}. {card.origin}. Licence: {card.licence}."
+        st.caption(text.plain(about, longest=600))
         chosen_key = f"attributes_{sample}"
         st.session_state.setdefault(chosen_key, list(card.default_attributes))
         attributes = st.multiselect(
@@ -51,7 +51,7 @@ def choose() -> None:
         settings = _numbers(sample, tuple(attributes))
         again, spends = st.columns([2, 3], vertical_alignment="center")
         begin = again.button("Start this run", type="primary", key="start_run")
-        spends.caption("A new run draws new noise. With real data that would spend its budget again.")
+        spends.caption("A new run draws new noise: with real data it would spend again.")
         messages.beside("settings")
     if begin:
         _start(settings)
@@ -159,7 +159,7 @@ def _button(
     label: str,
     icon: str,
     shortcut: str,
-    action: object,
+    action: Callable[..., None],
     args: tuple[object, ...],
     *,
     key: str | None = None,
@@ -169,7 +169,7 @@ def _button(
     st.button(
         label, icon=f":material/{icon}:", shortcut=shortcut, on_click=action, args=args,
         key=key or label.lower(), disabled=disabled, type="primary" if main else "secondary",
-    )  # type: ignore[call-overload]  # fmt: skip
+    )  # fmt: skip
 
 
 def _go(view: int) -> None:
@@ -281,7 +281,7 @@ def _opening(event: engine.Event) -> str:
             "Every attribute alone was measured, all with the same noise. Tables of several "
             "attributes are answered from these until a round measures more. Press **Next**."
         )
-    return "Nothing is measured yet: this mechanism measures everything in one round. Press **Next**."
+    return "Nothing is measured yet: this mechanism has one round for everything. Press **Next**."
 
 
 def _before(run: session.Watched) -> None:
@@ -333,9 +333,7 @@ def _select(run: session.Watched, view: int, event: engine.RoundEnded) -> None:
 def _reconstruct(run: session.Watched, view: int, event: engine.RoundEnded) -> None:
     before, after = run.moments[view - 1].state.beliefs, run.moments[view].state.beliefs
     frame = views.touched(before, after, event, run.workload)
-    figures.draw(
-        charts.touched(frame, run.domain.names, threshold=event.threshold), "touched"
-    )
+    figures.draw(charts.touched(frame, run.domain.names, threshold=event.threshold), "touched")
     if event.work.cells:
         total = run.workload.layout.total_cells
         st.caption(
@@ -422,7 +420,7 @@ def _draw_trio(
         title = "Private less true"
         figures.draw(charts.heatmap(frame, difference, names, title=title), "difference")
     st.caption(
-        "Negative counts are no mistake: noise has no sign, and cutting it off would bias every sum."
+        "Negative counts are no mistake: noise goes both ways, and cutting it off biases every sum."
     )
 
 

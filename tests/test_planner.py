@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import engine
 from engine.domain import subsets
-from engine.planner import cell_variances, plan_marginal
+from engine.planner import plan_marginal
 from tests.reference import dense, planning
 from tests.strategies import domains
 from tests.support import make_domain, random_sizes, random_workload
@@ -336,7 +336,8 @@ def test_planned_cell_variances_are_those_of_the_dense_covariance() -> None:
     workload = engine.Workload.all_kway(domain, 2)
     plan = engine.ResidualPlanner().plan(workload, rho=Fraction(1, 2))
     precisions = dict(zip(plan.taus, plan.precision.tolist(), strict=True))
-    for gamma, variance in cell_variances(workload, plan).items():
+    predicted = engine.ResidualPlanner().predict(workload, rho=Fraction(1, 2))
+    for gamma, variance in predicted.cell_variance.items():
         expected = dense.cell_variance(precisions, gamma, domain.sizes)
         assert variance == pytest.approx(expected, rel=1e-9)
 

@@ -191,7 +191,7 @@ class AimGrem:
         annealed = not state.last and change <= threshold
         if not state.last:
             after = _plan_last(_anneal(after) if annealed else after)
-        cells = int(state.workload.layout.cells()[touched].sum())
+        cells = int(state.workload.layout.cells[touched].sum())
         return after, RoundEnded(
             round=after.round,
             selected=gamma,
@@ -199,7 +199,7 @@ class AimGrem:
             rho_select=state.rho_select,
             allocations=allocations,
             measurements=measured,
-            charges=ledger.entries[len(state.ledger.entries) :],
+            charges=ledger.entries_since(state.ledger),
             rho_spent=ledger.spent,
             change=change,
             threshold=threshold,

@@ -122,7 +122,7 @@ class FixedSequence:
         beliefs = state.beliefs.combined(measured)
         touched = self._reconstruct(state, beliefs, measured, private)
         after = replace(state, beliefs=beliefs, ledger=ledger, round=state.round + 1)
-        cells = int(state.workload.layout.cells()[touched].sum())
+        cells = int(state.workload.layout.cells[touched].sum())
         return after, RoundEnded(
             round=after.round,
             selected=gamma,
@@ -130,7 +130,7 @@ class FixedSequence:
             rho_select=Fraction(0),
             allocations=allocations,
             measurements=measured,
-            charges=ledger.entries[len(state.ledger.entries) :],
+            charges=ledger.entries_since(state.ledger),
             rho_spent=ledger.spent,
             change=None,
             threshold=None,

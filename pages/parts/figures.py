@@ -9,6 +9,15 @@ from pages.parts import text
 
 HIDE = "hide_not_private"
 _MOST_ROWS = 200
+_KEPT = "kept"
+# The buttons over a chart cannot be left out by an option; "fullscreen" stays.
+_WAYS_OUT = ("Show data", "Download as PNG", "Copy Vega-Lite spec")
+_STYLE = ", ".join(f'[class*="st-key-{_KEPT}_"] button[aria-label^="{way}"]' for way in _WAYS_OUT)
+
+
+def without_ways_out() -> None:
+    """Take the download buttons from charts that are not private; once a page."""
+    st.html(f"<style>{_STYLE} {{ display: none; }}</style>")
 
 
 def hidden() -> bool:
@@ -21,7 +30,8 @@ def draw(figure: Figure, key: str, *, table: bool = True) -> None:
     if figure.private and hidden():
         st.caption(f"{figure.title}: hidden, since it is computed from the records.")
         return
-    st.vega_lite_chart(figure.spec(), width="stretch", alt=figure.alt, key=key)
+    with st.container(key=f"{_KEPT if figure.private else 'released'}_{key}"):
+        st.vega_lite_chart(figure.spec(), width="stretch", alt=figure.alt, key=key)
     st.caption(text.plain(figure.alt, longest=600))
     if table:
         _table(figure, key)

@@ -85,7 +85,7 @@ def shape_of(name: str) -> dict[str, int] | None:
     return {attribute: n for attribute, n in sizes.items() if 2 <= n <= 100}
 
 
-SHAPES = {"ACS": "acs_ipums_81attrs-domain.json", "Loans": "loans_iterative-dp-domain.json"}
+SHAPES = {"ACS": "acs_ipums_81attrs-domain.json", "Loans": "loans_hd-datasets-domain.json"}
 
 
 # -- decompose and reconstruct against Kronecker products -----------------------------------------
@@ -274,7 +274,7 @@ def flatness() -> Iterator[Row]:
             tau: rng.random([domain.sizes[i] - 1 for i in tau]) for tau in ((), gamma[:1], gamma)
         }
         touched = reconstruction.update(changes)
-        cells = int(reconstruction.layout.cells()[touched].sum())
+        cells = int(reconstruction.layout.cells[touched].sum())
         rates[d] = update_seconds(reconstruction, changes) / cells * 1e9
         if d <= 20:
             table = made_table(sizes, 20_000)
