@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 import textwrap
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -83,7 +84,12 @@ def safe(text: str, *, longest: int = _LONGEST) -> str:
     texts such as ``constructor`` from being taken for a name in JavaScript.
     """
     line = " ".join(str(text).split()) or "(no name)"
-    return _ZERO_WIDTH + (line if len(line) <= longest else line[: longest - 1] + "…")
+    line = line if len(line) <= longest else line[: longest - 1] + "…"
+    if any(unicodedata.bidirectional(character) in ("R", "AL") for character in line):
+        line = (
+            f"\u2068{line}\u2069"  # isolated, so that it does not turn around what stands beside it
+        )
+    return _ZERO_WIDTH + line
 
 
 def distinct(texts: Iterable[str], *, longest: int = _LONGEST) -> list[str]:
@@ -166,10 +172,10 @@ def selection(frame: pd.DataFrame, *, others: int, others_probability: float) ->
     sources = _Sources()
     names = distinct(frame["label"], longest=44)
     rows = [
-        f"{'◆ ' if chosen else ''}{name}  ·  {percent(p)}"
+        f"{'◆ ' if chosen else ''}{percent(p)}  ·  {name}"
         for name, p, chosen in zip(names, frame["probability"], frame["chosen"], strict=True)
     ]
-    rest = f"{_ZERO_WIDTH}others ({others:,})  ·  {percent(others_probability)}"
+    rest = f"{percent(others_probability)}  ·  {others:,} others"
     data = frame.assign(row=rows, name=names)
     parts = data.melt(
         id_vars=["row", "name", "score", "probability"],
@@ -461,9 +467,9 @@ def touched(frame: pd.DataFrame, names: Sequence[str], *, threshold: float | Non
     """Draw ``views.touched``: which answers a round changed, and how far."""
     sources = _Sources()
     changed = int(frame["touched"].sum())
+    rest = "; the others stand as they were" if changed < len(frame) else ""
     sentence = (
-        f"{changed:,} of {len(frame):,} answers hold a measured residual and were rewritten; the "
-        "others stand as they were."
+        f"{changed:,} of {len(frame):,} answers hold a measured residual and were rewritten{rest}."
     )
     table = frame[["label", "cells", "touched", "moved"]].set_axis(
         ["marginal", "cells", "rewritten", "moved (L1, records)"], axis=1

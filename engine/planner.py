@@ -97,6 +97,9 @@ def water_fill(cost: FloatArray, ratio: FloatArray, known: FloatArray, budget: f
 
 def within_budget(cost: Sequence[Fraction], added: FloatArray, budget: Fraction) -> FloatArray:
     """Lower the precisions, by a few units in the last place, until their exact cost fits."""
+    spent = spent_on(cost, added)
+    if spent > budget * (1 + Fraction(1, 2**48)):  # costs far apart: more than rounding
+        added = added * float(budget / spent)
     while spent_on(cost, added) > budget:
         added = np.where(added > 0, np.nextafter(added, 0), added)
     return added
@@ -403,10 +406,11 @@ def _check_plan(cost: FloatArray, gain: FloatArray, known: FloatArray, budget: f
             code="E_PLAN",
         )
     for name, values in (("cost", cost), ("gain", gain), ("known", known)):
-        if not (np.isfinite(values).all() and (values >= 0).all()):
+        usable = (values == 0) | ((values >= 1e-100) & (values <= 1e100))
+        if not usable.all():
             raise BudgetError(
-                f"{name} holds an entry that is negative or not finite; numbers of 0 or more are "
-                "needed.",
+                f"{name} holds an entry that is negative, not finite or out of range; 0 or numbers "
+                "from 1e-100 to 1e100 are needed. Rescale it.",
                 code="E_PLAN",
             )
     if ((cost == 0) & (gain > 0)).any():

@@ -335,8 +335,8 @@ def glimpse(insight: Insight, workload: Workload, chosen: AttributeSet | None) -
         )
         for k in kept
     )
-    rest = max(0.0, 1.0 - sum(c.probability for c in candidates))
-    return Glimpse(candidates, len(insight) - len(candidates), rest)
+    others = [k for k in order[TOP:] if k not in kept]
+    return Glimpse(candidates, len(others), float(insight.probability[others].sum()))
 
 
 def mean_l1(insight: Insight, workload: Workload) -> float:

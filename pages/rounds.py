@@ -113,12 +113,16 @@ def _start(settings: session.Settings | None) -> None:
 # -- the player ------------------------------------------------------------------------------------
 
 
-def watch(playing: bool) -> None:
-    """The player and everything about the round it stands at; one fragment."""
+def watch(pace: float | None) -> None:
+    """The player and everything about the round it stands at; one fragment.
+
+    Args:
+        pace: Seconds between two rounds that its timer was made for; None without one.
+    """
     here = session.visit()
     _run_to_end(here)
     _tick(here)
-    if here.playing != playing:
+    if _pace(here) != pace:
         st.rerun()
     assert here.run is not None
     _player(here, here.run)
@@ -210,15 +214,15 @@ def _tick(here: session.Visit) -> None:
     if not here.playing:
         return
     now = time.monotonic()
-    if now - here.ticked >= 0.9 * _pace():
+    if now - here.ticked >= 0.9 * (_pace(here) or 0.0):
         here.ticked = now
         _to(here, here.run.token, here.view + 1)
     if here.run.finished and here.view == here.run.rounds:
         here.playing = False
 
 
-def _pace() -> float:
-    return SPEEDS[st.session_state.get("speed") or "normal"]
+def _pace(here: session.Visit) -> float | None:
+    return SPEEDS[st.session_state.get("speed") or "normal"] if here.playing else None
 
 
 def _ask_for_end() -> None:
@@ -467,6 +471,6 @@ if session.visit().run is None:
     session.start(session.default_settings())
     strip.refresh()
 choose()
-playing = session.visit().playing
-st.fragment(watch, run_every=_pace() if playing else None)(playing)
+pace = _pace(session.visit())
+st.fragment(watch, run_every=pace)(pace)
 _again(session.visit().run)  # type: ignore[arg-type]
