@@ -100,8 +100,10 @@ def within_budget(cost: Sequence[Fraction], added: FloatArray, budget: Fraction)
     spent = spent_on(cost, added)
     if spent > budget * (1 + Fraction(1, 2**48)):  # costs far apart: more than rounding
         added = added * float(budget / spent)
-    while spent_on(cost, added) > budget:
+        spent = spent_on(cost, added)
+    while spent > budget:
         added = np.where(added > 0, np.nextafter(added, 0), added)
+        spent = spent_on(cost, added)
     return added
 
 

@@ -178,11 +178,14 @@ def _button(
 
 def _go(view: int) -> None:
     here = session.visit()
-    here.view, here.playing = view, False
+    here.look_at(view)
+    here.playing = False
 
 
 def _seek() -> None:
-    _go(int(st.session_state["round"]))
+    here, wanted = session.visit(), int(st.session_state["round"])
+    if not here.is_echo(wanted):
+        _go(wanted)
 
 
 def _forward(token: session.Token, view: int) -> None:
@@ -196,7 +199,7 @@ def _to(here: session.Visit, token: session.Token, target: int) -> None:
     assert here.run is not None
     if target > here.run.rounds:
         session.advance(token)
-    here.view = min(target, here.run.rounds)
+    here.look_at(min(target, here.run.rounds))
 
 
 def _play() -> None:
@@ -204,7 +207,7 @@ def _play() -> None:
     assert here.run is not None
     here.playing = not here.playing
     if here.playing and here.run.finished and here.view == here.run.rounds:
-        here.view = 0  # show it once more from the beginning
+        here.look_at(0)  # once more from the beginning
     here.ticked = time.monotonic()
 
 
@@ -239,12 +242,12 @@ def _run_to_end(here: session.Visit) -> None:
     slot, shown = st.empty(), 0.0
     while not here.run.finished:
         session.advance(here.run.token)
-        here.view = here.run.rounds
+        here.look_at(here.run.rounds)
         if time.monotonic() - shown > 0.15:
             shown = time.monotonic()
             spent = float(here.run.release(here.run.rounds).ledger.spent / here.run.rho)
             slot.progress(min(spent, 1.0), f"Round {here.run.rounds}… (any click stops here)")
-    here.view = here.run.rounds
+    here.look_at(here.run.rounds)
     slot.empty()
 
 

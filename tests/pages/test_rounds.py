@@ -35,6 +35,8 @@ def test_steps_rewinds_and_runs_to_the_end(rounds: AppTest) -> None:
     assert (visit(rounds).view, visit(rounds).run.rounds) == (2, 3)
     rounds.slider(key="round").set_value(0).run()
     assert visit(rounds).view == 0
+    rounds.slider(key="round").set_value(1).run()
+    assert visit(rounds).view == 1
     assert visit(rounds).run is kept, "looking back draws no new noise"
     rounds.button(key="last").click().run()
     run = visit(rounds).run
@@ -117,6 +119,16 @@ def test_a_double_click_neither_loses_nor_repeats_a_round(
     assert here.run.rounds == 2
     assert session.advance(here.run.token)
     assert [m.event.round for m in here.run.moments[1:]] == [1, 2, 3]
+
+
+def test_play_is_not_stopped_by_its_own_moves() -> None:
+    here = session.Visit(view=1, playing=True)
+    here.look_at(2)
+    assert here.is_echo(2)
+    assert here.is_echo(1), "a request that left the browser before the move was drawn"
+    assert not here.is_echo(0)
+    here.moved -= 1.0
+    assert not here.is_echo(1), "a visitor who moves back a round"
 
 
 @pytest.mark.parametrize(
