@@ -119,7 +119,7 @@ def test_each_cell_s_variance_and_the_expected_l1_error_are_as_predicted(
     rng = engine.rehearsal_noise(41)
     errors: dict[tuple[int, ...], list[np.ndarray]] = {g: [] for g in workload.marginals}
     start, _ = mechanism.start(private, workload, rho=rho, rng=rng)
-    for _ in range(2_000):
+    for _ in range(3_000):
         state, _ = mechanism.step(start, private, rng)
         for g, found in errors.items():
             found.append(grem.marginal(state.beliefs, domain, g) - private.marginal(g).values)
