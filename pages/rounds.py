@@ -446,9 +446,14 @@ def _account(run: session.Watched, view: int) -> None:
     )
     box = st.expander("Every charge as an exact fraction", key="fractions", on_change="rerun")
     if box.open:
-        lines = [f"{r:>4} {p:<8}{e}" for r, p, e in
-                 zip(frame["round"], frame["part"], frame["exact"], strict=True)]  # fmt: skip
-        box.code("\n".join([*lines, f"     total   {ledger.total}"]), language=None)
+        names = {-1: "", 0: "before"}
+        lines = [
+            f"{names.get(number, number):>7}  {part:<8} {exact}"
+            for number, part, exact in zip(
+                frame["round"], frame["part"], frame["exact"], strict=True
+            )
+        ]
+        box.code("\n".join([*lines, f"{'':>7}  {'total':<8} {ledger.total}"]), language=None)
     sentence = messages.rerun_sentence(run)
     if sentence is not None:
         st.info(text.plain(sentence), icon=":material/functions:")

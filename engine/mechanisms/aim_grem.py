@@ -19,7 +19,7 @@ from engine.accounting import Ledger
 from engine.domain import Domain, subsets
 from engine.errors import OptionError
 from engine.measure import measure_marginal, measure_residuals
-from engine.mechanisms.base import check_omission, choice, require_memory
+from engine.mechanisms.base import check_omission, choice, memory_needed, require_memory
 from engine.noise import RandomSource
 from engine.planner import plan_marginal
 from engine.released import Allocation, Beliefs, Measurement
@@ -114,14 +114,17 @@ class AimGrem:
             f"omit_below={self.omit_below:g})"
         )
 
+    def memory_needed(self, workload: Workload) -> int:
+        """Estimate the memory of a run in bytes: errors as float64, counts as small integers."""
+        return memory_needed(workload, per_cell=11)
+
     # -- the four calls -------------------------------------------------------------------------
 
     def start(
         self, private: Private, workload: Workload, *, rho: Fraction, rng: RandomSource
     ) -> tuple[AimState, Started]:
         """Plan the rounds and measure every 1-way marginal of the closure with isotropic noise."""
-        # Errors as float64, counts as integers, one marginal in passing.
-        require_memory(12 * workload.layout.total_cells)
+        require_memory(self.memory_needed(workload))
         sets = len(workload.closure)
         rho_measure = MEASURE_SHARE * rho / (2 * sets)
         rho_select = (1 - MEASURE_SHARE) * rho / (2 * sets)

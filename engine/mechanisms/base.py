@@ -166,6 +166,19 @@ def _check_belongs(private: Private, workload: Workload) -> None:
         )
 
 
+def memory_needed(workload: Workload, *, per_cell: int) -> int:
+    """Estimate a run's memory above the idle process, in bytes, from public sizes alone.
+
+    Args:
+        workload: What is to be answered.
+        per_cell: Bytes held for each cell of the closure: 8 for a float64, more where exact counts
+            (2 or 4) and passing copies stand beside it.
+
+    Measured peaks lie within a factor 1.5 of it (tests/benchmarks/speed.py, case memory).
+    """
+    return per_cell * workload.layout.total_cells + 800 * len(workload.closure)
+
+
 def require_memory(bytes_needed: int) -> None:
     """Refuse before anything is spent if a run cannot fit into memory (``E_TOO_LARGE``)."""
     try:

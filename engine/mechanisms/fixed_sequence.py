@@ -15,7 +15,7 @@ from engine.domain import subsets
 from engine.errors import OptionError
 from engine.grem import Reconstruction
 from engine.measure import measure_marginal, measure_residuals
-from engine.mechanisms.base import check_omission, choice, require_memory
+from engine.mechanisms.base import check_omission, choice, memory_needed, require_memory
 from engine.noise import RandomSource
 from engine.planner import plan_marginal
 from engine.released import Allocation, Beliefs, Measurement
@@ -66,11 +66,15 @@ class FixedSequence:
         """Name and options, as releases carry them."""
         return repr(self)
 
+    def memory_needed(self, workload: Workload) -> int:
+        """Estimate the memory of a run in bytes: estimates as float64."""
+        return memory_needed(workload, per_cell=9)
+
     def start(
         self, private: Private, workload: Workload, *, rho: Fraction, rng: RandomSource
     ) -> tuple[SequenceState, Started]:
         """Measure the 1-way marginals with half of the budget."""
-        require_memory(8 * workload.layout.total_cells)
+        require_memory(self.memory_needed(workload))
         singles = [attrs for attrs in workload.closure if len(attrs) == 1]
         ledger = Ledger(rho)
         measured: list[Measurement] = []

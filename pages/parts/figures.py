@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Literal
+
 import streamlit as st
 
 from engine.charts import Figure
@@ -47,12 +50,15 @@ def _table(figure: Figure, key: str) -> None:
             st.caption(f"The first {_MOST_ROWS} of {len(figure.frame):,} rows.")
         # st.table reads Markdown and has no download; every text in it is escaped.
         escaped = shown.rename(columns=text.plain).map(_cell)
-        st.table(escaped, hide_index=True, border="horizontal")
+        height: Literal["content"] | int = "content" if len(escaped) <= 14 else 420
+        st.table(escaped, hide_index=True, border="horizontal", height=height)
 
 
 def _cell(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:,.5g}"
+        if not math.isfinite(value):
+            return "—"
+        return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:,.5g}"
     return text.plain(value)
