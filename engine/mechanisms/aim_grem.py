@@ -16,14 +16,18 @@ import numpy as np
 
 from engine import grem
 from engine.accounting import Ledger
-from engine.domain import Domain, subsets
+from engine.domain import Domain
 from engine.errors import OptionError
-from engine.measure import measure_marginal, measure_residuals
-from engine.mechanisms.base import check_omission, choice, memory_needed, require_memory
+from engine.measure import measure_marginal
+from engine.mechanisms.base import (
+    check_omission,
+    choice,
+    measure_selected,
+    memory_needed,
+    require_memory,
+)
 from engine.noise import RandomSource
-from engine.planner import plan_marginal
-from engine.released import Allocation, Beliefs, Measurement
-from engine.residuals import privacy_cost
+from engine.released import Beliefs, Measurement
 from engine.selection import (
     EXPECTED_ABSOLUTE,
     Candidates,
@@ -181,7 +185,16 @@ class AimGrem:
         ledger, gamma = select(
             self._score(state, candidates), rho=state.rho_select, ledger=state.ledger, rng=rng
         )
-        ledger, allocations, measured = self._measure(state, gamma, private, ledger, rng)
+        ledger, allocations, measured = measure_selected(
+            private,
+            gamma,
+            state.beliefs,
+            rho=state.rho_measure,
+            noise=self.noise,
+            omission=(self.omit_below, self.respend),
+            ledger=ledger,
+            rng=rng,
+        )
         beliefs = state.beliefs.combined(measured)
         changes = beliefs.changes_since(state.beliefs, [m.attrs for m in measured])
         change = _l1_of(changes, state.workload.domain, gamma)
@@ -210,31 +223,6 @@ class AimGrem:
             last=state.last,
             work=Work(len(touched), cells, len(touched), len(measured)),
         )
-
-    def _measure(
-        self,
-        state: AimState,
-        gamma: AttributeSet,
-        private: Private,
-        ledger: Ledger,
-        rng: RandomSource,
-    ) -> tuple[Ledger, tuple[Allocation, ...], tuple[Measurement, ...]]:
-        known = [state.beliefs.precision(tau) for tau in subsets(gamma)]
-        if self.noise == "crp":
-            allocations = plan_marginal(
-                state.workload.domain,
-                gamma,
-                known,
-                rho=state.rho_measure,
-                omit_below=self.omit_below,
-                respend=self.respend,
-            )
-            ledger, measured = measure_residuals(private, allocations, ledger=ledger, rng=rng)
-            return ledger, allocations, measured
-        ledger, measured = measure_marginal(
-            private, gamma, rho=state.rho_measure, ledger=ledger, rng=rng
-        )
-        return ledger, _isotropic(state, measured), measured
 
     def _score(self, state: AimState, candidates: Candidates) -> Scores:
         return score(candidates, rho_measure=state.rho_measure, rho_select=state.rho_select)
@@ -292,18 +280,4 @@ def _plan_last(state: AimState) -> AimState:
         rho_measure=MEASURE_SHARE * left,
         rho_select=(1 - MEASURE_SHARE) * left,
         last=True,
-    )
-
-
-def _isotropic(state: AimState, measured: tuple[Measurement, ...]) -> tuple[Allocation, ...]:
-    """What isotropic noise amounts to for each residual, in the terms of an allocation."""
-    shape = state.workload.domain.shape
-    return tuple(
-        Allocation(
-            m.attrs,
-            state.beliefs.precision(m.attrs),
-            m.precision,
-            privacy_cost(shape(m.attrs)) * Fraction(m.precision) / 2,
-        )
-        for m in measured
     )

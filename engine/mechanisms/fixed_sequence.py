@@ -11,14 +11,18 @@ from fractions import Fraction
 from typing import Literal
 
 from engine.accounting import Ledger
-from engine.domain import subsets
 from engine.errors import OptionError
 from engine.grem import Reconstruction
-from engine.measure import measure_marginal, measure_residuals
-from engine.mechanisms.base import check_omission, choice, memory_needed, require_memory
+from engine.measure import measure_marginal
+from engine.mechanisms.base import (
+    check_omission,
+    choice,
+    measure_selected,
+    memory_needed,
+    require_memory,
+)
 from engine.noise import RandomSource
-from engine.planner import plan_marginal
-from engine.released import Allocation, Beliefs, Measurement
+from engine.released import Beliefs, Measurement
 from engine.tables import Private
 from engine.trace import Release, RoundEnded, Started, Work
 from engine.types import IntArray
@@ -107,22 +111,16 @@ class FixedSequence:
         if self.done(state):
             raise OptionError("The run is finished: no marginal is left. Start another run.")
         gamma = state.workload.marginals[state.round]
-        allocations: tuple[Allocation, ...] = ()
-        if self.noise == "crp":
-            known = [state.beliefs.precision(tau) for tau in subsets(gamma)]
-            allocations = plan_marginal(
-                state.workload.domain,
-                gamma,
-                known,
-                rho=state.rho_measure,
-                omit_below=self.omit_below,
-                respend=self.respend,
-            )
-            ledger, measured = measure_residuals(private, allocations, ledger=state.ledger, rng=rng)
-        else:
-            ledger, measured = measure_marginal(
-                private, gamma, rho=state.rho_measure, ledger=state.ledger, rng=rng
-            )
+        ledger, allocations, measured = measure_selected(
+            private,
+            gamma,
+            state.beliefs,
+            rho=state.rho_measure,
+            noise=self.noise,
+            omission=(self.omit_below, self.respend),
+            ledger=state.ledger,
+            rng=rng,
+        )
         beliefs = state.beliefs.combined(measured)
         touched = self._reconstruct(state, beliefs, measured, private)
         after = replace(state, beliefs=beliefs, ledger=ledger, round=state.round + 1)
