@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -52,6 +53,17 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"MZ\x90\x00", "a program"),
     (b"{\\rtf", "a rich-text document"),
     (b"MATLAB 5.0 MAT-file", "a MATLAB file"),
+)
+# What zipfile raises on a damaged or a locked archive; DataError is a ValueError, so it comes first.
+_ZIP_FAULTS = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    OSError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+    struct.error,
 )
 _SAS = b"\xc2\xea\x81\x60\xb3\x14\x11\xcf\xbd\x92\x08\x00\x09\xc7\x31\x8c"
 _HTML = re.compile(r"<(!doctype\s+html|html|head|body|table|script|div)\b", re.IGNORECASE)
@@ -185,7 +197,9 @@ def check_zip(data: bytes, limits: Limits) -> None:
                         total += len(block)
                         if total > limit:
                             raise too_large(None, limits, unpacked=True)
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError):
+    except DataError:
+        raise
+    except _ZIP_FAULTS:
         raise DataError(
             "The Excel file is damaged or protected by a password; it cannot be opened. Save it "
             "again without a password.",
@@ -198,7 +212,7 @@ def _zip_kind(data: bytes) -> str:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = archive.namelist()
             kind = archive.read("mimetype")[:64] if "mimetype" in names[:1] else b""
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, RuntimeError, zlib.error):
+    except _ZIP_FAULTS:
         raise refused("a damaged zip archive") from None
     if "xl/workbook.xml" in names or "xl/workbook.bin" in names:
         return "excel"

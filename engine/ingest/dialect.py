@@ -30,11 +30,15 @@ _SEP_LINE = re.compile(r'^\ufeff?"?sep=(.|\\t)"?[,;\t|]*\s*$', re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How cells are set apart and quoted; ``separator`` "" is one column, ``quoting`` "" no quotes."""
+    """How cells are set apart and quoted; ``separator`` "" is one column, ``quoting`` "" no quotes.
+
+    ``trim`` lets a blank stand before an opening quote.
+    """
 
     separator: str = ","
     quoting: str = '"'
     escape: str = ""
+    trim: bool = True
 
     def options(self, *, strict: bool) -> dict[str, object]:
         """Return the arguments of ``csv.reader``."""
@@ -44,7 +48,7 @@ class Dialect:
             "quoting": csv.QUOTE_MINIMAL if self.quoting else csv.QUOTE_NONE,
             "escapechar": self.escape or None,
             "doublequote": True,
-            "skipinitialspace": bool(self.separator.strip() and self.quoting),
+            "skipinitialspace": bool(self.trim and self.separator.strip() and self.quoting),
             "strict": strict,
         }
 

@@ -164,13 +164,12 @@ def proposed_attribute(
 
 
 def _missing(proposal: Proposal, as_numbers: bool) -> Missing | None:
+    # Among categories a code for "missing" is a category; among numbers it would be out of place.
     codes = proposal.missing_codes if as_numbers else ()
-    if not proposal.has_missing:
+    if not proposal.has_missing and not codes:
         return None
-    if not codes and not as_numbers and proposal.missing_codes:
-        return None if "" not in proposal.values else Missing()
-    label = codes[0] if len(codes) == 1 and len(codes[0]) <= 12 else "(missing)"
-    return Missing(codes=codes, rule="category", label=label)
+    alone = len(codes) == 1 and not proposal.has_missing
+    return Missing(codes=codes, rule="category", label=codes[0] if alone else "(missing)")
 
 
 def _number_attribute(

@@ -40,7 +40,7 @@ _ID_NAME = re.compile(
 _CODE_NAME = re.compile(
     r"code|zip|postal|postcode|puma|fips|region|type|class|categor|group|status|system|school|"
     r"industry|indp?(?=$|[^a-z])|occ(up|$)|icd|naics|sic$|^tract|district|county|state|"
-    r"(^|[\s_.-])id$|id[k\d]?$|rank|^f[a-z]+p$",
+    r"(^|[\s_.-])id$|id[k\d]?$|rank",
     re.IGNORECASE,
 )
 _AMOUNT_NAME = re.compile(
@@ -75,7 +75,7 @@ _SCALES: tuple[tuple[str, ...], ...] = (
     ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
      "november", "december"),
     ("first", "second", "third", "fourth", "fifth"),
-    ("1st", "2nd", "3rd", "4th", "5th", "crew"),
+    ("1st", "2nd", "3rd", "4th", "5th"),
     ("travel_rarely", "travel_frequently"),
     ("lt high school", "high school", "junior college", "bachelor", "graduate"),
 )  # fmt: skip
@@ -96,7 +96,7 @@ class Proposal:
         values: Its distinct values in order, where there are few enough to list.
         bounds: Smallest and largest number.
         missing_codes: Texts that would mean "missing" under this reading.
-        has_missing: Whether a cell is empty or one of these.
+        has_missing: Whether a cell is empty.
         distinct: How many different values it has.
         day_first: Whether its dates begin with the day.
         ambiguous: Whether nothing in its dates tells which part is the day.
@@ -157,7 +157,7 @@ def propose(
         values=ordered(facts.values, facts.decimal) if facts.distinct <= MAX_VALUES else (),
         bounds=found.get("bounds"),
         missing_codes=found.get("codes", ()),
-        has_missing=facts.empty > 0 or bool(found.get("codes")),
+        has_missing=facts.empty > 0,
         distinct=facts.distinct,
         day_first=found.get("day_first", True),
         ambiguous=found.get("ambiguous", False),
@@ -254,6 +254,8 @@ def _as_codes(facts: _Facts, numbers: Sequence[float], special: int) -> dict[str
     if _CODE_NAME.search(facts.label) and not _AMOUNT_NAME.search(facts.label):
         if facts.distinct <= 500 and not unique:
             return {"kind": "categorical", "reason": "Its name speaks of codes, and they repeat."}
+    if _counts_something(facts, values):
+        return None
     few = len(set(numbers)) <= _FEW and max(map(abs, numbers)) <= 99
     if few and not (_AMOUNT_NAME.search(facts.label) and len(numbers) > 2) and facts.rows > 2:
         return {
@@ -261,6 +263,24 @@ def _as_codes(facts: _Facts, numbers: Sequence[float], special: int) -> dict[str
             "reason": f"It has only {counted(len(numbers), 'whole number')}, which look like codes.",
         }
     return None
+
+
+def _counts_something(facts: _Facts, values: Sequence[str]) -> bool:
+    """Tell numbers of things (rooms, children) from codes: they are successive, with one summit."""
+    held = {
+        readings.number(v, facts.decimal): n
+        for v, n in zip(facts.values, facts.counts, strict=True)
+    }
+    steps = sorted(n for n in held if n is not None)
+    if len(steps) < 5 or steps[0] not in (0, 1) or facts.rows < 100:
+        return False
+    if max(steps) > 2 * len(steps):
+        return False
+    heights = [held[step] for step in steps]
+    top = heights.index(max(heights))
+    rising = all(a <= b for a, b in zip(heights[:top], heights[1 : top + 1], strict=False))
+    falling = all(a >= b for a, b in zip(heights[top:], heights[top + 1 :], strict=False))
+    return rising and falling
 
 
 def _identifies(facts: _Facts, numbers: Sequence[float], values: Sequence[str]) -> bool:
@@ -358,9 +378,19 @@ def _is_scale(values: Sequence[str], label: str) -> bool:
         re.fullmatch(r"[a-g][1-5+-]?", v) for v in plain
     ):
         return True
-    bands = [v for v in plain if _BAND.fullmatch(v)]
+    bands = [v for v in plain if _is_band(v)]
     real = [v for v in bands if not readings.is_number(v)]
     return len(real) >= 2 and len(bands) >= len(plain) - 1
+
+
+def _is_band(value: str) -> bool:
+    """Tell whether a text is a number or a range of numbers that rises ("18-24", not "01-17")."""
+    if not _BAND.fullmatch(value) or re.search(r"(?<![\d.,])0\d", value):
+        return False
+    ends = re.findall(r"\d[\d.,]*", value)
+    return len(ends) < 2 or float(re.sub(r"[.,]", "", ends[0])) < float(
+        re.sub(r"[.,]", "", ends[1])
+    )
 
 
 def _alternatives(facts: _Facts, kind: Reading) -> tuple[Reading, ...]:

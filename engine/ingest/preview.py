@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO
@@ -352,6 +352,7 @@ def _read_text(data: bytes, asked: _Asked, limits: Limits, progress: Progress | 
         sample[top:] or sample, separator=asked.separator if asked.separator is not None else declared,
         quoting=asked.quoting, escape=asked.escape,
     )  # fmt: skip
+    spoken = replace(spoken, trim=asked.trim)
     shape = _text_structure(sample, skip, spoken, asked)
     reader = delimited.Reader(
         data, found, spoken, limits, skip=max(skip, shape.first_line), width=len(shape.names),

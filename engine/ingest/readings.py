@@ -19,11 +19,12 @@ MISSING_TOKENS = frozenset(
 """Texts that often mean "no answer". They are public words, so a message may show them."""
 
 _CURRENCY = "€$£¥₹₽₩"
-_BARE = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?")
+_BARE = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?", re.ASCII)
 _DECORATED = re.compile(
     rf"(?P<open>\()?(?P<sign>[-+−])?\s?(?:[{_CURRENCY}]|USD|EUR|GBP|CHF|Fr\.)?\s?(?P<sign2>[-+−])?"
     r"(?P<digits>(?:\d[\d.,'’\u00a0\u202f ]*)?\d[.,]?|[.,]\d+)(?P<exponent>[eE][-+]?\d{1,3})?"
-    rf"\s?(?:[{_CURRENCY}%]|USD|EUR|GBP|CHF)?(?(open)\))"
+    rf"\s?(?:[{_CURRENCY}%]|USD|EUR|GBP|CHF)?(?(open)\))",
+    re.ASCII,
 )
 _INFINITE = re.compile(r"[-+]?inf(inity)?", re.IGNORECASE)
 
@@ -120,12 +121,12 @@ _MONTHS = {
     for name in names.split()
 }  # fmt: skip
 _CLOCK = r"(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s?(?:[AaPp][Mm])?(?:Z|[+-]\d{2}:?\d{2})?)?"
-_YEAR_FIRST = re.compile(rf"(\d{{4}})[-/.](\d{{1,2}})[-/.](\d{{1,2}}){_CLOCK}")
-_YEAR_LAST = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}}){_CLOCK}")
-_YEAR_MONTH = re.compile(r"(\d{4})-(0[1-9]|1[0-2])")
-_QUARTER = re.compile(r"(\d{4})[ -]?Q([1-4])")
+_YEAR_FIRST = re.compile(rf"(\d{{4}})[-/.](\d{{1,2}})[-/.](\d{{1,2}}){_CLOCK}", re.ASCII)
+_YEAR_LAST = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}}){_CLOCK}", re.ASCII)
+_YEAR_MONTH = re.compile(r"(\d{4})-(0[1-9]|1[0-2])", re.ASCII)
+_QUARTER = re.compile(r"(\d{4})[ -]?Q([1-4])", re.ASCII)
 _NAMED = re.compile(
-    rf"(?:(\d{{1,2}})[ .-]{{1,2}})?([^\W\d_]{{3,9}})\.?[ -,]{{1,2}}(?:(\d{{1,2}}), )?(\d{{4}}|\d{{2}}){_CLOCK}"
+    rf"(?:(\d{{1,2}})[ .-]{{1,2}})?([^\W\d_]{{3,9}})\.?[ ,.-]{{1,2}}(?:(\d{{1,2}}), )?(\d{{4}}|\d{{2}}){_CLOCK}"
 )
 
 

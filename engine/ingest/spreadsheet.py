@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import io
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -34,12 +35,8 @@ class Workbook:
     def __init__(self, data: bytes, sheet: str | int | None, limits: Limits) -> None:
         if data[:2] == b"PK":
             check_zip(data, limits)
-        try:
+        with _opening():
             self._book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
-        except calamine.PasswordError:
-            raise _unreadable("protected by a password") from None
-        except (calamine.CalamineError, ValueError, OSError) as error:
-            raise _unreadable("damaged") from error
         self.names = tuple(
             found.name
             for found in self._book.sheets_metadata
@@ -73,10 +70,8 @@ class Workbook:
         return self._load(str(sheet), limits), str(sheet)
 
     def _load(self, name: str, limits: Limits) -> calamine.CalamineSheet:
-        try:
+        with _opening():
             found = self._book.get_sheet_by_name(name)
-        except (calamine.CalamineError, ValueError, OSError) as error:
-            raise _unreadable("damaged") from error
         if found.width * found.height > limits.cells or found.width > limits.columns:
             raise DataError(
                 f"The sheet spans {found.height:,} rows and {found.width:,} columns; at most "
@@ -131,6 +126,22 @@ def text(cell: object) -> str:
     if isinstance(cell, dt.date | dt.time):
         return cell.isoformat()
     return "" if cell is None else str(cell)
+
+
+@contextmanager
+def _opening() -> Iterator[None]:
+    """Turn whatever the reader raises on a damaged workbook into a refusal."""
+    try:
+        yield
+    except calamine.PasswordError:
+        raise _unreadable("protected by a password") from None
+    except (calamine.CalamineError, ValueError, OSError):
+        raise _unreadable("damaged") from None
+    except BaseException as error:
+        # A panic of the Rust reader is no Exception, so that nobody swallows it by mistake.
+        if type(error).__name__ == "PanicException":
+            raise _unreadable("damaged") from None
+        raise
 
 
 def _unreadable(state: str) -> DataError:

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - one case a line reads best, however long
 """Small odd files, each with the table or the refusal it must give.
 
 ``rows`` are all the rows; ``count`` and ``first`` are for longer ones. ``warns`` holds every warning
