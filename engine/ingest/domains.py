@@ -19,9 +19,9 @@ DATE_PARTS: dict[DatePart, tuple[str, ...] | None] = {
     "year": None,
     "quarter": ("Q1", "Q2", "Q3", "Q4"),
     "month": tuple(
-        "January February March April May June July August September October November December".split()
+        ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
     ),
-    "weekday": tuple("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()),
+    "weekday": tuple(["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]),
 }
 """Parts of a date that an attribute may hold, with their values where those are public."""
 

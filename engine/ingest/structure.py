@@ -186,7 +186,7 @@ def looks_like_data(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
             typed += 1
         elif _kind(cell) == "text" and column.count(cell) >= max(1, len(column) // 500):
             repeated += 1
-    return typed > 0 or repeated > 0 and repeated >= filled(row) / 2 or repeated > 1
+    return typed > 0 or (repeated > 0 and repeated >= filled(row) / 2) or repeated > 1
 
 
 def _text_over_numbers(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
