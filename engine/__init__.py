@@ -1,1 +1,92 @@
-"""Adaptive private marginals: AIM+GReM, ResidualPlanner and what lies between."""
+"""Adaptive private marginals: AIM+GReM, ResidualPlanner and the rounds between.
+
+Everything public is here; ``engine/README.md`` says what it means and why.
+"""
+
+from engine.accounting import Charge, Ledger, delta_from, epsilon_from, rho_from
+from engine.completion import clip, simplex
+from engine.domain import Attribute, Domain, Missing
+from engine.errors import (
+    BudgetError,
+    DataError,
+    DomainError,
+    EngineError,
+    OptionError,
+    SolverError,
+    WorkloadError,
+)
+from engine.evaluation import Comparison, Evaluation, Insight, compare, evaluate, insight
+from engine.mechanisms.aim_grem import AimGrem, AimState
+from engine.mechanisms.base import Mechanism, Run, rounds, run
+from engine.mechanisms.fixed_sequence import FixedSequence
+from engine.mechanisms.one_shot import EqualSplit, Prediction, ResidualPlanner, Uniform
+from engine.noise import RandomSource, rehearsal_noise
+from engine.planner import plan, plan_by_solver
+from engine.released import Allocation, Belief, Beliefs, Estimate, Measurement
+from engine.residuals import cell_variance, decompose, privacy_cost, reconstruct
+from engine.tables import CountSource, Private, Table
+from engine.trace import Event, Finished, Release, RoundEnded, Started, Work, beliefs_after
+from engine.workload import Workload
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AimGrem",
+    "AimState",
+    "Allocation",
+    "Attribute",
+    "Belief",
+    "Beliefs",
+    "BudgetError",
+    "Charge",
+    "Comparison",
+    "CountSource",
+    "DataError",
+    "Domain",
+    "DomainError",
+    "EngineError",
+    "EqualSplit",
+    "Estimate",
+    "Evaluation",
+    "Event",
+    "Finished",
+    "FixedSequence",
+    "Insight",
+    "Ledger",
+    "Measurement",
+    "Mechanism",
+    "Missing",
+    "OptionError",
+    "Prediction",
+    "Private",
+    "RandomSource",
+    "Release",
+    "ResidualPlanner",
+    "RoundEnded",
+    "Run",
+    "SolverError",
+    "Started",
+    "Table",
+    "Uniform",
+    "Work",
+    "Workload",
+    "WorkloadError",
+    "beliefs_after",
+    "cell_variance",
+    "clip",
+    "compare",
+    "decompose",
+    "delta_from",
+    "epsilon_from",
+    "evaluate",
+    "insight",
+    "plan",
+    "plan_by_solver",
+    "privacy_cost",
+    "reconstruct",
+    "rehearsal_noise",
+    "rho_from",
+    "rounds",
+    "run",
+    "simplex",
+]

@@ -1,7 +1,7 @@
 """Attributes, their values in order, and the sets of them that marginals are over.
 
 A domain is a declaration: it must come from public knowledge, never from the private rows. Where it
-was read from the data after all, ``source`` says so and every release made with it carries the mark.
+was read from the data after all, ``source`` says so, and every release made with it bears the mark.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -56,7 +56,7 @@ class Attribute:
 
     Exactly one of ``values`` (categorical, ordinal), ``bounds`` (integer: first and last) or
     ``edges`` (numeric: k + 1 increasing edges for k bins, each holding its left edge, the last bin
-    holding both) declares the values. Made from a size alone, the values are the codes 0 .. size - 1.
+    holding both) declares the values.
 
     Args:
         name: Label, unique in the domain. Identity is the position, never the name.
@@ -92,6 +92,7 @@ class Attribute:
             raise DomainError(
                 f"An attribute's name is {self.name!r}, which is no text. Give it a name."
             )
+        _check_text(self.name, [self.name])
         _check_choice(self.name, "kind", self.kind, _KINDS)
         _check_choice(self.name, "outside", self.outside, _OUTSIDE)
         _check_choice(self.name, "source", self.source, _SOURCES)
@@ -106,8 +107,8 @@ class Attribute:
                 f"Attribute {self.name!r} has {len(labels):,} values; between 1 and {MAX_SIZE:,} "
                 "are possible. Declare its values, or use wider bins."
             )
-        if isinstance(labels, tuple):
-            _check_distinct(self.name, labels)
+        _check_text(self.name, labels)
+        _check_distinct(self.name, labels)
         object.__setattr__(self, "labels", labels)
 
     @property
@@ -234,7 +235,7 @@ class Domain:
 
     @property
     def read_from_data(self) -> bool:
-        """Whether any attribute's values were read from the rows: a demonstration then, no release."""
+        """Whether some values were read from the rows: a demonstration then, no release."""
         return any(attribute.source == "data" for attribute in self.attributes)
 
     # -- using it -------------------------------------------------------------------------------
@@ -356,23 +357,33 @@ def _check_declaration(attribute: Attribute) -> None:
 
 def _declared_labels(attribute: Attribute) -> Sequence[str]:
     if attribute.values is not None:
+        if isinstance(attribute.values, str):
+            raise DomainError(
+                f"Attribute {attribute.name!r} has one text as its values; a list of texts is "
+                "needed. Put it into brackets."
+            )
         if not all(isinstance(value, str) for value in attribute.values):
             raise DomainError(
                 f"Attribute {attribute.name!r} lists a value that is no text. Quote its values."
             )
         return attribute.values
     if attribute.bounds is not None:
+        if len(attribute.bounds) != 2:
+            raise DomainError(
+                f"Attribute {attribute.name!r} has {len(attribute.bounds)} bounds; the first and "
+                "the last value are needed. Correct them."
+            )
         return _integer_labels(attribute.name, *attribute.bounds)
     edges = attribute.edges or ()
     numbers = [float(edge) for edge in edges]
-    increasing = all(a < b for a, b in zip(numbers, numbers[1:], strict=False))
+    increasing = all(a < b for a, b in pairwise(numbers))
     if len(numbers) < 2 or not increasing or not all(map(math.isfinite, numbers)):
         raise DomainError(
             f"Attribute {attribute.name!r} needs at least two finite, increasing bin edges. "
             "Correct them."
         )
     texts = [f"{edge:g}" if float(f"{edge:g}") == edge else repr(edge) for edge in numbers]
-    pairs = list(zip(texts, texts[1:], strict=False))
+    pairs = list(pairwise(texts))
     return (*(f"[{a}, {b})" for a, b in pairs[:-1]), f"[{pairs[-1][0]}, {pairs[-1][1]}]")
 
 
@@ -384,6 +395,15 @@ def _integer_labels(name: str, first: int, last: int) -> Sequence[str]:
             f"first and at most {MAX_SIZE:,} apart, are needed. Correct them."
         )
     return tuple(str(value) for value in range(first, last + 1))
+
+
+def _check_text(name: str, texts: Sequence[str]) -> None:
+    for text in texts:
+        if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise DomainError(
+                f"Attribute {name!a} has a name or value that is no proper text (it holds a lone "
+                "surrogate). Read the file with the right encoding."
+            )
 
 
 def _check_distinct(owner: str, labels: Sequence[str], *, what: str = "value") -> None:
@@ -428,8 +448,6 @@ def _attribute_from(entry: object, number: int) -> Attribute:
     for key in ("values", "bounds", "edges"):
         if fields.get(key) is not None:
             fields[key] = _as_tuple(entry["name"], key, fields[key])
-    if fields.get("bounds") is not None and len(fields["bounds"]) != 2:
-        raise DomainError(f"Attribute {entry['name']!r} needs two bounds, first and last.")
     if fields.get("missing") is not None:
         fields["missing"] = _missing_from(entry["name"], fields["missing"])
     try:
@@ -452,7 +470,8 @@ def _as_tuple(name: object, key: str, found: object) -> tuple[Any, ...]:
 def _missing_from(name: object, found: object) -> Missing:
     if not isinstance(found, dict) or set(found) - {"codes", "rule", "label", "value"}:
         raise DomainError(
-            f"Attribute {name!r} needs its missing rule as codes, rule, label and value. Correct it."
+            f"Attribute {name!r} has a missing rule that cannot be read; codes, rule, label and "
+            "value are its entries. Correct it."
         )
     codes = _as_tuple(name, "codes", found.get("codes", ()))
     return Missing(**{**found, "codes": tuple(map(str, codes))})

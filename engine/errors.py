@@ -31,7 +31,7 @@ class DomainError(EngineError, ValueError):
 
 
 class WorkloadError(EngineError, ValueError):
-    """The marginals asked for cannot be a workload (``E_WORKLOAD``, ``E_WEIGHT``, ``E_TOO_LARGE``)."""
+    """What is asked for is no workload (``E_WORKLOAD``, ``E_WEIGHT``, ``E_TOO_LARGE``)."""
 
     def __init__(self, message: str, *, code: str = "E_WORKLOAD") -> None:
         super().__init__(message, code=code)
@@ -45,7 +45,7 @@ class DataError(EngineError, ValueError):
 
 
 class BudgetError(EngineError, ValueError):
-    """A privacy budget that is none, or one that would be exceeded (``E_BUDGET``, ``E_EPSILON``...).
+    """A budget that is none, or would be exceeded (``E_EPSILON``, ``E_DELTA``, ``E_OVERSPEND``...).
 
     ``asked`` and ``left`` are in rho where a ledger refused, otherwise None.
     """
@@ -59,6 +59,13 @@ class BudgetError(EngineError, ValueError):
         left: float | None = None,
     ) -> None:
         self.asked, self.left = asked, left
+        super().__init__(message, code=code)
+
+
+class OptionError(EngineError, ValueError):
+    """A mechanism was given an option it does not have (``E_OPTION``)."""
+
+    def __init__(self, message: str, *, code: str = "E_OPTION") -> None:
         super().__init__(message, code=code)
 
 

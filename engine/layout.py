@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.types import AttributeSet, FloatArray, IntArray
+from engine.types import AttributeSet, IntArray
 
 
 class Layout:
@@ -23,9 +23,25 @@ class Layout:
     Args:
         sizes: Number of values of every attribute of the domain.
         sets: The attribute sets, each once.
+
+    Shapes:
+        offsets: (K + 1,), where each set's cells start, and the end.
+        axis_attr, axis_size: (K, largest degree), each set's attributes and sizes in memory order,
+            padded in front with the attribute d, of size 1, which no set holds.
+        members: (d, K), whether attribute i is in set k.
     """
 
-    __slots__ = ("_axes", "_perm", "_shape", "index", "members", "offsets", "sets", "sizes")
+    __slots__ = (
+        "_perm",
+        "_shape",
+        "axis_attr",
+        "axis_size",
+        "index",
+        "members",
+        "offsets",
+        "sets",
+        "sizes",
+    )
 
     def __init__(self, sizes: Sequence[int], sets: Sequence[AttributeSet]) -> None:
         self.sizes = tuple(sizes)
@@ -33,18 +49,25 @@ class Layout:
         self.index = {attrs: k for k, attrs in enumerate(self.sets)}
         by_size = sorted(range(len(sizes)), key=lambda i: (sizes[i], i))
         rank = {i: r for r, i in enumerate(by_size)}
-        self._axes = [tuple(sorted(attrs, key=rank.__getitem__)) for attrs in self.sets]
-        self._shape = [tuple(sizes[i] for i in axes) for axes in self._axes]
+        axes = [tuple(sorted(attrs, key=rank.__getitem__)) for attrs in self.sets]
+        self._shape = [tuple(sizes[i] for i in memory) for memory in axes]
         # For a view in domain order: where each attribute of the set stands in memory.
         self._perm = [
-            tuple(axes.index(i) for i in attrs)
-            for attrs, axes in zip(self.sets, self._axes, strict=True)
+            tuple(memory.index(i) for i in attrs)
+            for attrs, memory in zip(self.sets, axes, strict=True)
         ]
         cells = [math.prod(shape) for shape in self._shape]
         self.offsets: IntArray = np.concatenate([[0], np.cumsum(cells, dtype=np.int64)])
-        self.members: NDArray[np.bool_] = np.zeros((len(self.sets), len(sizes)), dtype=np.bool_)
-        for k, attrs in enumerate(self.sets):
-            self.members[k, list(attrs)] = True
+        degree = max([1, *map(len, self.sets)])
+        # Padded in front: the last column is always the axis that varies fastest.
+        self.axis_attr: IntArray = np.array(
+            [(len(sizes),) * (degree - len(memory)) + memory for memory in axes], dtype=np.int64
+        ).reshape(-1, degree)
+        self.axis_size: IntArray = np.append(sizes, 1)[self.axis_attr]
+        self.members: NDArray[np.bool_] = np.zeros((len(sizes) + 1, len(axes)), dtype=np.bool_)
+        for column in self.axis_attr.T:
+            self.members[column, np.arange(len(axes))] = True
+        self.members = self.members[:-1]
 
     def __len__(self) -> int:
         return len(self.sets)
@@ -59,10 +82,6 @@ class Layout:
         counts: IntArray = np.diff(self.offsets)
         return counts
 
-    def axes(self, k: int) -> AttributeSet:
-        """Attributes of set k in memory order, the one with the most values last."""
-        return self._axes[k]
-
     def slice(self, k: int) -> slice:
         """Where set k lies in the flat array."""
         return slice(int(self.offsets[k]), int(self.offsets[k + 1]))
@@ -74,7 +93,3 @@ class Layout:
     def in_domain_order(self, cells: NDArray[Any], k: int) -> NDArray[Any]:
         """Give the cells of set k, in memory order, the shape of its marginal (a view)."""
         return cells.reshape(self._shape[k]).transpose(self._perm[k])
-
-    def sums(self, flat: FloatArray) -> FloatArray:
-        """Sum over each set's cells, shape (K,)."""
-        return np.add.reduceat(flat, self.offsets[:-1])

@@ -9,26 +9,28 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import math
-import os
+import re
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import kernels
 from engine.domain import Attribute, Domain
 from engine.errors import DataError
 from engine.layout import Layout
 from engine.types import AttributeSet, IntArray
 
 _DROP, _OUTSIDE, _MISSING = -1, -2, -3
-_PARALLEL_ROWS = 4096
-"""Below this many rows a second counting thread costs more than it brings."""
+_MAX_BYTES = 1 << 30
+"""Most bytes a packed table may unpack to."""
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_PARALLEL_ROWS = 500_000
+"""Records counted (rows times sets) below which a second thread costs more than it brings."""
 
 
 class CountSource(Protocol):
@@ -39,8 +41,12 @@ class CountSource(Protocol):
         """The declared domain of the records."""
         ...
 
-    def count(self, sets: Sequence[AttributeSet]) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Yield (position in ``sets``, exact counts in domain order), in any order."""
+    def records(self) -> int:
+        """Return the number of records: private, like every count."""
+        ...
+
+    def count_into(self, layout: Layout, counts: NDArray[Any]) -> None:
+        """Write the exact counts of every set of the layout where the layout says."""
         ...
 
 
@@ -59,7 +65,7 @@ class ExactMarginal:
         return f"ExactMarginal(attrs={self.attrs}, private)"
 
     def __reduce__(self) -> NoReturn:
-        _refuse_copy("An exact marginal")
+        refuse_copy("An exact marginal")
 
 
 class Table:
@@ -87,6 +93,9 @@ class Table:
         # The number of records is private too.
         return f"Table({len(self._domain)} attributes; the records are private)"
 
+    def __reduce__(self) -> NoReturn:
+        refuse_copy("A table of records")
+
     # -- making one -----------------------------------------------------------------------------
 
     @classmethod
@@ -97,13 +106,20 @@ class Table:
             DataError: If the shape does not fit the domain, the codes are no integers, or one lies
                 outside its attribute's domain (``E_VALUE``).
         """
-        array = np.asarray(codes)
+        try:
+            array = np.asarray(codes)
+        except ValueError:
+            raise DataError(
+                f"The codes are no rectangle; one row of {len(domain)} codes for each record is "
+                "needed. Complete the short rows.",
+                code="E_COLUMN",
+            ) from None
         if array.size == 0 and array.ndim < 2:
             array = np.zeros((0, len(domain)), dtype=np.int64)
         if array.ndim != 2 or array.shape[1] != len(domain):
             raise DataError(
-                f"The codes have shape {array.shape}; (records, {len(domain)}), one column for each "
-                "attribute of the domain, is needed. Select and order the columns.",
+                f"The codes have shape {array.shape}; (records, {len(domain)}), one column for "
+                "each attribute of the domain, is needed. Select and order the columns.",
                 code="E_COLUMN",
             )
         if array.dtype.kind not in "iu":
@@ -140,11 +156,14 @@ class Table:
         Raises:
             DataError: If the file cannot be read, a column is missing or named twice
                 (``E_COLUMN``), a line has the wrong number of fields (``E_CSV_SHAPE``), a value
-                lies outside its declared domain (``E_VALUE``), or a cell is missing where the domain
-                has no rule for it (``E_MISSING``).
+                lies outside its declared domain (``E_VALUE``), or a cell is missing where the
+                domain has no rule for it (``E_MISSING``).
         """
         rows = _csv_rows(source)
-        header = [name.strip() for name in next(rows, [])]
+        try:
+            header = [name.strip() for name in next(rows, [])]
+        except csv.Error as error:
+            raise _no_csv("in its header", error) from None
         _check_header(header, domain)
         kept = [header.index(name) for name in domain.names]
         columns = _columns(rows, len(header), kept)
@@ -176,43 +195,35 @@ class Table:
 
     # -- counting -------------------------------------------------------------------------------
 
-    def count(self, sets: Sequence[AttributeSet]) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Yield (position in ``sets``, exact counts in domain order), in any order.
+    def records(self) -> int:
+        """Return the number of records: private."""
+        return int(self._codes.shape[1])
 
-        Cell numbers are combined attribute by attribute, so sets that share their first attributes
-        share that work; two threads count where there are rows enough.
+    def count_into(self, layout: Layout, counts: NDArray[Any]) -> None:
+        """Write the exact counts of every set of the layout where the layout says.
+
+        Cell numbers are combined attribute by attribute, so sets that share their leading
+        attributes in memory share that work; both cores count where there are rows enough.
         """
-        layout = Layout(self._domain.sizes, sets)
-        order = sorted(range(len(sets)), key=lambda k: layout.axes(k))
-        groups = [list(g) for _, g in groupby(order, key=lambda k: layout.axes(k)[:-1])]
-        if self._codes.shape[1] < _PARALLEL_ROWS or len(groups) < 2 or (os.cpu_count() or 1) < 2:
-            for group in groups:
-                yield from self._count_group(layout, group)
-            return
-        with ThreadPoolExecutor(2) as pool:
-            for counted in pool.map(lambda group: list(self._count_group(layout, group)), groups):
-                yield from counted
+        counts[:] = 0
+        order: IntArray = np.lexsort(layout.axis_attr.T[::-1]).astype(np.int64)
+        work = np.full(len(order), max(self.records(), 1))
+        cell = np.int32 if int(layout.cells().max(initial=0)) < 2**31 else np.int64
 
-    def _count_group(
-        self, layout: Layout, group: Sequence[int]
-    ) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Count sets whose memory axes agree in all but the last."""
-        rows = self._codes.shape[1]
-        prefix = layout.axes(group[0])[:-1]
-        cell: IntArray = np.zeros(rows, dtype=np.int64)
-        for i in prefix:
-            cell *= layout.sizes[i]
-            cell += self._codes[i]
-        last = np.empty_like(cell)
-        for k in group:
-            shape = tuple(layout.sizes[i] for i in layout.axes(k))
-            if not shape:
-                yield k, np.asarray(rows)
-                continue
-            np.multiply(cell, shape[-1], out=last)
-            last += self._codes[layout.axes(k)[-1]]
-            counts = np.bincount(last, minlength=math.prod(shape))
-            yield k, layout.in_domain_order(counts, k)
+        def count(first: int, last: int) -> None:
+            kernels.count_cells(
+                self._codes,
+                layout.axis_attr,
+                layout.axis_size,
+                layout.offsets,
+                order,
+                counts,
+                np.empty(self.records(), dtype=cell),
+                first,
+                last,
+            )
+
+        kernels.in_threads(count, kernels.parts(work, at_least=_PARALLEL_ROWS))
 
 
 class Private:
@@ -245,8 +256,9 @@ class Private:
                 found = layout.view(flat, layout.index[attrs])
                 break
         else:
-            found = next(counts for _, counts in self._source.count([attrs]))
-        values: IntArray = np.ascontiguousarray(found, dtype=np.int64)
+            alone = Layout(self.domain.sizes, [attrs])
+            found = alone.view(self._count(alone), 0)
+        values: IntArray = np.array(found, dtype=np.int64, order="C")
         values.flags.writeable = False
         return ExactMarginal(attrs, values)
 
@@ -257,16 +269,17 @@ class Private:
         """
         kept = self._counts.pop(layout.sets, None)
         if kept is None:
-            total = int(next(counts for _, counts in self._source.count([()])))
-            flat = np.empty(layout.total_cells, dtype=np.min_scalar_type(max(total, 1)))
-            for k, counts in self._source.count(layout.sets):
-                layout.view(flat, k)[...] = counts
-            flat.flags.writeable = False
-            kept = layout, flat
+            kept = layout, self._count(layout)
         while len(self._counts) >= self._KEPT:
             self._counts.pop(next(iter(self._counts)))
         self._counts[layout.sets] = kept
         return kept[1]
+
+    def _count(self, layout: Layout) -> NDArray[Any]:
+        flat = np.empty(layout.total_cells, dtype=np.min_scalar_type(self._source.records()))
+        self._source.count_into(layout, flat)
+        flat.flags.writeable = False
+        return flat
 
     def borrow(self, key: object) -> object | None:
         """Take a run's working memory out; nobody else gets it until ``lend`` puts it back."""
@@ -282,13 +295,18 @@ class Private:
         return f"Private({len(self.domain)} attributes; the counts stay here)"
 
     def __reduce__(self) -> NoReturn:
-        _refuse_copy("Private counts")
+        refuse_copy("Private counts")
 
     def __copy__(self) -> NoReturn:
-        _refuse_copy("Private counts")
+        refuse_copy("Private counts")
 
 
-def _refuse_copy(what: str) -> NoReturn:
+def refuse_copy(what: str) -> NoReturn:
+    """Refuse to pickle or copy a private value.
+
+    Raises:
+        TypeError: Always.
+    """
     raise TypeError(
         f"{what} cannot be pickled or copied: exact values do not leave the process. "
         "Pickle the state, the events or the release instead."
@@ -309,12 +327,7 @@ def _csv_rows(source: str | Path | bytes) -> Iterator[list[str]]:
                 f"The table cannot be read ({error.strerror}). Give the path of a CSV file."
             ) from None
     if content[:2] == b"\x1f\x8b":
-        try:
-            content = gzip.decompress(content)
-        except (OSError, EOFError) as error:
-            raise DataError(
-                f"The table's gzip data are damaged ({error}). Compress it again."
-            ) from None
+        content = _unzipped(content)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -323,6 +336,22 @@ def _csv_rows(source: str | Path | bytes) -> Iterator[list[str]]:
             f"The table is not UTF-8 (line {line}). Save it as UTF-8.", code="E_FORMAT"
         ) from None
     return csv.reader(io.StringIO(text, newline=""), strict=True)
+
+
+def _unzipped(content: bytes) -> bytes:
+    try:
+        with gzip.open(io.BytesIO(content)) as file:
+            text = file.read(_MAX_BYTES + 1)
+    except (OSError, EOFError, zlib.error):
+        raise DataError(
+            "The table's gzip data are damaged. Compress it again.", code="E_FORMAT"
+        ) from None
+    if len(text) > _MAX_BYTES:
+        raise DataError(
+            f"The table unpacks to more than {_MAX_BYTES >> 20} MiB. Unpack it and read a part.",
+            code="E_TOO_LARGE",
+        )
+    return text
 
 
 def _columns(rows: Iterator[list[str]], width: int, kept: Sequence[int]) -> list[list[str]]:
@@ -342,11 +371,14 @@ def _columns(rows: Iterator[list[str]], width: int, kept: Sequence[int]) -> list
             for append, i in appends:
                 append(row[i])
     except csv.Error as error:
-        raise DataError(
-            f"The table is no proper CSV after record {line - 1} ({error}). Correct its quotes.",
-            code="E_CSV_SHAPE",
-        ) from None
+        raise _no_csv(f"after record {line - 1}", error) from None
     return columns
+
+
+def _no_csv(where: str, error: csv.Error) -> DataError:
+    return DataError(
+        f"The table is no proper CSV {where} ({error}). Correct its quotes.", code="E_CSV_SHAPE"
+    )
 
 
 def _check_header(header: Sequence[str], domain: Domain) -> None:
@@ -354,8 +386,9 @@ def _check_header(header: Sequence[str], domain: Domain) -> None:
         found = header.count(name)
         if found != 1:
             raise DataError(
-                f"The table has {found or 'no'} column{'s' if found > 1 else ''} named {name!r}; the "
-                "domain needs exactly one. Rename the column, or leave the attribute out of the domain.",
+                f"The table has {found or 'no'} column{'s' if found > 1 else ''} named {name!r}; "
+                "the domain needs exactly one. Rename the column, or leave the attribute out of "
+                "the domain.",
                 code="E_COLUMN",
             )
 
@@ -373,7 +406,8 @@ def _check_codes(attribute: Attribute, column: NDArray[Any]) -> None:
     if outside.any():
         raise DataError(
             f"Attribute {attribute.name!r} has a code outside its domain 0 to {attribute.size - 1} "
-            f"(first in record {int(outside.argmax()) + 1}). Widen the domain, or correct the code.",
+            f"(first in record {int(outside.argmax()) + 1}). Widen the domain, or correct the "
+            "code.",
             code="E_VALUE",
         )
 
@@ -437,11 +471,8 @@ def _code(
 
 
 def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return None if math.isnan(number) else number
+    # Stricter than float(): "1_000" and "infinity" are no numbers in a table.
+    return float(text) if _NUMBER.fullmatch(text) else None
 
 
 def _numeric_code(
@@ -469,7 +500,8 @@ def _where(record: int, first_line: int | None) -> str:
 def _refuse_missing(attribute: Attribute, record: int, first_line: int | None) -> NoReturn:
     raise DataError(
         f"Attribute {attribute.name!r} has a missing cell ({_where(record, first_line)}) and its "
-        'domain has no rule for it. Declare "missing": its own category, drop the record, or replace.',
+        'domain has no rule for it. Declare "missing": a category of its own, drop the record, or '
+        "replace.",
         code="E_MISSING",
     )
 

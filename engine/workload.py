@@ -31,9 +31,9 @@ class Workload:
         domain: What the names refer to.
 
     Raises:
-        WorkloadError: If no set is given (``E_WORKLOAD``), an attribute is unknown or stands twice
-            in a set (``E_WORKLOAD``), a weight is not a number within 1e-9 .. 1e9 (``E_WEIGHT``), or
-            the answers are too many to hold (``E_TOO_LARGE``, from the sizes alone).
+        WorkloadError: If no set is given, or an attribute is unknown or stands twice in a set
+            (``E_WORKLOAD``), a weight is not a number within 1e-9 .. 1e9 (``E_WEIGHT``), or the
+            answers are too many to hold (``E_TOO_LARGE``, from the sizes alone).
 
     >>> domain = Domain.from_sizes({"age": 4, "sex": 2, "income": 3})
     >>> workload = Workload({("sex", "age"): 2.0, ("income",): 1.0}, domain)
@@ -58,7 +58,8 @@ class Workload:
         weights: dict[AttributeSet, float] = {}
         for attrs, weight in _pairs(marginals):
             canonical = _canonical(attrs, domain)
-            weights[canonical] = weights.get(canonical, 0.0) + _checked_weight(weight)
+            added = weights.get(canonical, 0.0) + _checked_weight(weight)
+            weights[canonical] = _checked_weight(added)
         if not weights:
             raise WorkloadError(
                 "The workload holds no marginal; at least one is needed. Add one, for example "
@@ -118,7 +119,7 @@ class Workload:
         totals = np.zeros(len(self.domain))
         for attrs, weight in self.weights.items():
             totals[list(attrs)] += weight
-        weights: FloatArray = self.layout.members @ totals
+        weights: FloatArray = totals @ self.layout.members
         return weights
 
     def __repr__(self) -> str:
@@ -134,6 +135,10 @@ class Workload:
             return NotImplemented
         return self.domain == other.domain and dict(self.weights) == dict(other.weights)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # Small: the closure and its layout follow from these.
+        return Workload, (dict(self.weights), self.domain)
+
     def __hash__(self) -> int:
         return hash((self.domain.sizes, self.marginals))
 
@@ -141,6 +146,11 @@ class Workload:
 def _pairs(
     marginals: Mapping[tuple[str | int, ...], float] | Iterable[Iterable[str | int]],
 ) -> Iterable[tuple[tuple[str | int, ...], float]]:
+    if isinstance(marginals, str) or not isinstance(marginals, Iterable):
+        raise WorkloadError(
+            f"The workload is {marginals!r}; sets of attributes are needed, in a list or with "
+            "weights. Give at least one."
+        )
     if isinstance(marginals, Mapping):
         return [(_as_set(attrs), weight) for attrs, weight in marginals.items()]
     return [(_as_set(attrs), 1.0) for attrs in marginals]
@@ -178,9 +188,9 @@ def _checked_weight(weight: object) -> float:
 def _check_size(sets: int, cells: int, *, largest: int) -> None:
     if sets > MAX_MARGINALS or cells > MAX_CELLS:
         raise WorkloadError(
-            f"The workload and its subsets are {sets:,} sets with at least {cells:,} cells (largest "
-            f"marginal {largest:,}); {MAX_MARGINALS:,} sets and {MAX_CELLS:,} cells can be held. "
-            "Choose fewer attributes, a lower degree, or coarser bins.",
+            f"The workload and its subsets are {sets:,} sets with at least {cells:,} cells "
+            f"(largest marginal {largest:,}); {MAX_MARGINALS:,} sets and {MAX_CELLS:,} cells can "
+            "be held. Choose fewer attributes, a lower degree, or coarser bins.",
             code="E_TOO_LARGE",
         )
 

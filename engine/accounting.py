@@ -1,0 +1,228 @@
+"""zCDP accounting: a ledger that refuses before noise is drawn, and rho <-> (epsilon, delta).
+
+Neighbouring tables differ by adding or removing one record (MATH section 4). zCDP adds up, and
+rho-zCDP implies (epsilon, delta)-DP with (Canonne, Kamath, Steinke 2020)
+
+    delta = min over alpha > 1 of
+            exp((alpha - 1) (alpha rho - epsilon)) (1 - 1/alpha)^alpha / (alpha - 1).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal, cast
+
+import numpy as np
+from scipy import optimize
+
+from engine.errors import BudgetError
+from engine.types import AttributeSet
+
+MAX_EPSILON = 1000.0
+"""Beyond it nothing is protected and the arithmetic of selection has no meaning."""
+RHO_RANGE = (Fraction(1, 10**60), Fraction(10**6))
+"""What may be asked for; below it variances leave the range of floating-point numbers."""
+_ROUNDING = 4e-15
+"""Rounding allowed for in the conversions, relative to their terms; always to the safe side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """One entry of the ledger: what was done, on which attributes, at which cost in rho.
+
+    ``attrs`` is None for a selection, whose cost does not depend on what is selected.
+    """
+
+    what: Literal["measure", "select"]
+    attrs: AttributeSet | None
+    rho: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """Charges against a total in rho, exact rational numbers throughout.
+
+    >>> ledger = Ledger(Fraction(1, 2)).charge(Charge("measure", (0,), Fraction(1, 3)))
+    >>> ledger.left
+    Fraction(1, 6)
+    """
+
+    total: Fraction
+    entries: tuple[Charge, ...] = ()
+    spent: Fraction = field(default=Fraction(0))
+
+    @property
+    def left(self) -> Fraction:
+        """What may still be spent."""
+        return self.total - self.spent
+
+    def charge(self, *charges: Charge) -> Ledger:
+        """Return the ledger with these entries added: all of them, or none.
+
+        Raises:
+            BudgetError: If the sum would exceed the total (``E_OVERSPEND``). Nothing is charged.
+        """
+        asked = sum((charge.rho for charge in charges), Fraction(0))
+        if asked < 0 or any(charge.rho < 0 for charge in charges):
+            raise BudgetError("A charge is negative; costs are 0 or more.", code="E_OVERSPEND")
+        if asked > self.left:
+            raise BudgetError(
+                f"This step costs rho = {float(asked):.6g} but only {float(self.left):.6g} is "
+                "left. Lower its precision, or plan fewer rounds.",
+                code="E_OVERSPEND",
+                asked=float(asked),
+                left=float(self.left),
+            )
+        return Ledger(self.total, self.entries + charges, self.spent + asked)
+
+
+def rho_from(*, epsilon: float, delta: float) -> float:
+    """Return the largest rho whose zCDP guarantee implies (epsilon, delta)-DP, never above it.
+
+    For a fixed order alpha the formula above can be solved for rho; every order gives a valid rho,
+    and the best one is returned, lowered by what rounding may have added.
+
+    Raises:
+        BudgetError: If epsilon is not a number above 0 and at most 1000 (``E_EPSILON``), or delta
+            not one strictly between 0 and 1 (``E_DELTA``).
+
+    >>> round(rho_from(epsilon=1.0, delta=1e-9), 12)
+    0.014973057674
+    """
+    epsilon, delta = checked_epsilon(epsilon), checked_delta(delta)
+
+    def rho_at(u: float) -> _Rounded:
+        offset = _offset(u, delta)
+        alpha = 1.0 + math.exp(u)
+        return _Rounded((epsilon - offset.value) / alpha, (epsilon + offset.size) / alpha)
+
+    best = rho_at(_maximise(lambda u: rho_at(u).value))
+    rho = best.value - _ROUNDING * best.size
+    if not rho > 0:
+        raise BudgetError(
+            f"epsilon = {epsilon:g} with delta = {delta:g} is too small to be spent at all. "
+            "Choose a larger epsilon.",
+            code="E_EPSILON",
+        )
+    return rho
+
+
+def epsilon_from(*, rho: float | Fraction, delta: float) -> float:
+    """Return the epsilon that rho-zCDP guarantees at this delta, never below the true value.
+
+    Raises:
+        BudgetError: If rho is not a positive number (``E_RHO``), or delta not one strictly between
+            0 and 1 (``E_DELTA``).
+
+    >>> round(epsilon_from(rho=0.014973057674, delta=1e-9), 8)
+    1.0
+    """
+    cost, delta = float(checked_rho(rho)), checked_delta(delta)
+
+    def epsilon_at(u: float) -> _Rounded:
+        offset = _offset(u, delta)
+        linear = (1.0 + math.exp(u)) * cost
+        return _Rounded(linear + offset.value, linear + offset.size)
+
+    best = epsilon_at(_maximise(lambda u: -epsilon_at(u).value))
+    return max(0.0, best.value) + _ROUNDING * best.size
+
+
+def delta_from(*, rho: float | Fraction, epsilon: float) -> float:
+    """Return the delta at which rho-zCDP guarantees this epsilon, never below the true value.
+
+    Raises:
+        BudgetError: If rho or epsilon is not a positive number.
+    """
+    cost, epsilon = float(checked_rho(rho)), checked_epsilon(epsilon)
+
+    def log_delta_at(u: float) -> _Rounded:
+        a = math.exp(u)
+        terms = (a * (1.0 + a) * cost, -a * epsilon, -a * math.log1p(1.0 / a), -math.log1p(a))
+        return _Rounded(math.fsum(terms), math.fsum(map(abs, terms)))
+
+    best = log_delta_at(_maximise(lambda u: -log_delta_at(u).value))
+    return min(1.0, math.exp(best.value + _ROUNDING * best.size))
+
+
+@dataclass(frozen=True, slots=True)
+class _Rounded:
+    """A computed value, and the sum of absolute values of its terms, which rounding scales with."""
+
+    value: float
+    size: float
+
+
+def _offset(u: float, delta: float) -> _Rounded:
+    """Epsilon at order alpha = 1 + e^u beyond alpha rho."""
+    # Written so that nothing cancels at either end: log(1 - 1/alpha) = -log1p(1/a), and the
+    # logarithm of a joins it as log1p(a).
+    a = math.exp(u)
+    terms = (-math.log1p(1.0 / a), -math.log1p(a) / a, -math.log(delta) / a)
+    return _Rounded(math.fsum(terms), math.fsum(map(abs, terms)))
+
+
+def _maximise(objective: Callable[[float], float]) -> float:
+    """Return the best u = log(alpha - 1): a grid, then a search between its neighbours.
+
+    An order that is a little off costs the square of the error, and never the guarantee.
+    """
+    grid = np.linspace(-36.0, 60.0, 385)
+    values = np.array([objective(float(u)) for u in grid])
+    k = int(values.argmax())
+    low, high = float(grid[max(k - 1, 0)]), float(grid[min(k + 1, len(grid) - 1)])
+    found = optimize.minimize_scalar(
+        lambda u: -objective(float(u)),
+        bounds=(low, high),
+        method="bounded",
+        options={"xatol": 1e-9},
+    )
+    return float(grid[k]) if values[k] > -found.fun else float(found.x)
+
+
+# -- checks -------------------------------------------------------------------------------------
+
+
+def checked_epsilon(epsilon: object) -> float:
+    """Return epsilon as a float, or refuse it (``E_EPSILON``)."""
+    return _checked(epsilon, "epsilon", MAX_EPSILON, "E_EPSILON", "Choose one, for example 1.")
+
+
+def checked_delta(delta: object) -> float:
+    """Return delta as a float strictly between 0 and 1, or refuse it (``E_DELTA``)."""
+    value = _checked(delta, "delta", 1.0, "E_DELTA", "Choose one, for example 1e-9.")
+    if value >= 1.0:
+        raise BudgetError(
+            "delta is 1, which promises nothing; a number below 1 is needed. Choose one, for "
+            "example 1e-9.",
+            code="E_DELTA",
+        )
+    return value
+
+
+def checked_rho(rho: object) -> Fraction:
+    """Return rho exactly, or refuse it (``E_RHO``)."""
+    remedy = "Choose one, for example 0.015."
+    if isinstance(rho, Fraction) and RHO_RANGE[0] <= rho <= RHO_RANGE[1]:
+        return rho
+    shown = float(rho) if isinstance(rho, Fraction) and abs(rho) < 10**300 else rho
+    value = _checked(shown, "rho", float(RHO_RANGE[1]), "E_RHO", remedy)
+    if value < RHO_RANGE[0]:
+        raise BudgetError(
+            f"rho is {value!r}; a number of at least {float(RHO_RANGE[0]):g} is needed. {remedy}",
+            code="E_RHO",
+        )
+    return Fraction(value)
+
+
+def _checked(value: object, name: str, most: float, code: str, remedy: str) -> float:
+    number = isinstance(value, int | float | np.integer | np.floating)
+    if isinstance(value, bool) or not number or not 0 < cast("float", value) <= most:
+        raise BudgetError(
+            f"{name} is {value!r}; a number above 0 and at most {most:g} is needed. {remedy}",
+            code=code,
+        )
+    return float(cast("float", value))

@@ -1,0 +1,853 @@
+"""Every chart of the explorer, described once for pages, notebooks and reports.
+
+A chart comes as a ``Figure``: the Altair description, a sentence that says what it shows, a badge
+that says whether it may be seen outside, and the table behind it. Colours are Okabe and Ito's, so
+that no reading rests on telling red from green; shapes, heights or dashes repeat what colour says.
+Altair is imported when the first chart is made.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from engine.views import percent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Badge = Literal["released", "public", "not private (never released)"]
+NOT_PRIVATE: Badge = "not private (never released)"
+
+BLUE, SKY, ORANGE, GREEN, RED, PINK = (
+    "#1F82C4", "#56B4E9", "#E69F00", "#009E73", "#D55E00", "#CC79A7",
+)  # fmt: skip
+GREY = "#808080"
+"""Readable on white and on near-black alike."""
+DIVERGING = ("#1B4F9C", "#6FA3D8", "#F2F0EB", "#F0A860", "#B35806")
+"""Blue to orange; its middle stands for zero."""
+
+_MARKS = {"released": "●", "public": "■", NOT_PRIVATE: "▲"}
+_BADGE_COLOURS = {"released": GREEN, "public": "#2E86C1", NOT_PRIVATE: RED}
+_LONGEST = 32
+_ZERO_WIDTH = "\u200b"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Figure:
+    """A chart with what it needs to be understood without seeing it.
+
+    Args:
+        title: A few words.
+        chart: The Altair chart.
+        alt: One sentence that says what is to be seen.
+        badge: Whether it may be seen outside.
+        frame: The numbers, with column names for people; texts in it are as users wrote them.
+    """
+
+    title: str
+    chart: Any
+    alt: str
+    badge: Badge
+    frame: pd.DataFrame
+
+    @property
+    def private(self) -> bool:
+        """Whether true values can be read from it."""
+        return self.badge == NOT_PRIVATE
+
+
+# -- users' texts ---------------------------------------------------------------------------------
+
+
+def safe(text: str, *, longest: int = _LONGEST) -> str:
+    """Make a user's text harmless as a label in Vega.
+
+    Line breaks become spaces, long texts end in an ellipsis, and a zero-width space in front keeps
+    texts such as ``constructor`` from being taken for a name in JavaScript.
+    """
+    line = " ".join(str(text).split()) or "(no name)"
+    return _ZERO_WIDTH + (line if len(line) <= longest else line[: longest - 1] + "…")
+
+
+def distinct(texts: Iterable[str], *, longest: int = _LONGEST) -> list[str]:
+    """Make texts safe and keep different ones different, numbered where shortening joined them."""
+    seen: dict[str, int] = {}
+    labels = []
+    for text in texts:
+        label = safe(text, longest=longest)
+        seen[label] = seen.get(label, 0) + 1
+        labels.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
+    return labels
+
+
+# -- the budget ------------------------------------------------------------------------------------
+
+
+def ledger(frame: pd.DataFrame, *, at: int) -> Figure:
+    """Draw ``views.budget``: a bar whose segments add up, to one scale with what is left."""
+    import altair as alt
+
+    data = frame.assign(
+        name=["not spent" if p == "left" else f"{p}" for p in frame["part"]],
+        now=[r in (at, -1) for r in frame["round"]],
+        when=[_when(r) for r in frame["round"]],
+    )
+    x = alt.X("start:Q", title="budget in ρ (zCDP)", axis=_axis(format="~g", tickCount=5))
+    tooltip = [
+        alt.Tooltip("when:N", title="when"),
+        alt.Tooltip("name:N", title="for"),
+        alt.Tooltip("rho:Q", title="ρ", format=".4g"),
+    ]
+    colour = alt.Color(
+        "name:N",
+        title=None,
+        scale=alt.Scale(
+            domain=["select", "measure", "not spent"], range=[ORANGE, BLUE, "#80808055"]
+        ),
+        legend=_legend(),
+    )
+    base = alt.Chart(data).encode(x=x, x2="end:Q", color=colour, tooltip=tooltip)
+    layers = []
+    many = len(frame) > 90
+    for part, height in (("left", 34), ("measure", 34), ("select", 20)):
+        mark = base.transform_filter(alt.datum.part == part).mark_bar(
+            height=height,
+            stroke=None if many or part == "left" else "white",
+            strokeWidth=0 if many else 0.6,
+        )
+        layers.append(
+            mark.encode(opacity=alt.condition(alt.datum.now, alt.value(1.0), alt.value(0.55)))
+        )
+    spent = float(frame.loc[frame["part"] != "left", "rho"].sum())
+    total = spent + float(frame.loc[frame["part"] == "left", "rho"].sum())
+    sentence = (
+        f"{percent(spent / total)} of the budget ρ = {total:.6g} is spent {_after(at)}; "
+        "segments and what is left add up to the total."
+    )
+    table = data[["when", "name", "rho", "exact"]].set_axis(
+        ["when", "for", "ρ", "ρ as an exact fraction"], axis=1
+    )
+    return _figure(
+        alt.layer(*layers), "Privacy budget spent", sentence, "released", table, height=64
+    )
+
+
+def _when(number: int) -> str:
+    return {0: "before round 1", -1: "left"}.get(number, f"round {number}")
+
+
+def _after(number: int) -> str:
+    return "before the first round" if number == 0 else f"after round {number}"
+
+
+# -- one round -------------------------------------------------------------------------------------
+
+
+def selection(frame: pd.DataFrame, *, others: int, others_probability: float) -> Figure:
+    """Draw ``views.selection``: how wrong each candidate looked, less what noise would leave."""
+    import altair as alt
+
+    names = distinct(frame["label"], longest=44)
+    rows = [
+        f"{'◆ ' if chosen else ''}{name}  ·  {percent(p)}"
+        for name, p, chosen in zip(names, frame["probability"], frame["chosen"], strict=True)
+    ]
+    rest = f"{_ZERO_WIDTH}others ({others:,})  ·  {percent(others_probability)}"
+    data = frame.assign(row=rows, name=names)
+    parts = data.melt(
+        id_vars=["row", "name", "score", "probability"],
+        value_vars=["error", "noise"],
+        var_name="part",
+        value_name="size",
+    )
+    is_error = parts["part"] == "error"
+    parts["from"] = np.where(is_error, 0.0, parts["score"])
+    parts["to"] = np.where(is_error, parts["size"], parts["score"] + parts["size"])
+    parts["part"] = np.where(is_error, "error term", "less the noise term")
+    order = [*rows, rest] if others else rows
+    scale = alt.Scale(domain=order, paddingInner=0.62, paddingOuter=0.55)
+    y = alt.Y("row:N", title=None, sort=order, scale=scale, axis=_axis_above())
+    colour = alt.Color(
+        "part:N",
+        title=None,
+        scale=alt.Scale(
+            domain=["error term", "less the noise term", "score"], range=[SKY, ORANGE, RED]
+        ),
+        legend=_legend(),
+    )
+    x = alt.X("from:Q", title="weighted L1 error (records × weight)", axis=_axis(format="~s"))
+    tooltip = [
+        alt.Tooltip("name:N", title="marginal"),
+        alt.Tooltip("part:N", title="part"),
+        alt.Tooltip("size:Q", title="size", format=",.0f"),
+        alt.Tooltip("score:Q", title="score", format=",.0f"),
+        alt.Tooltip("probability:Q", title="probability", format=".2%"),
+    ]
+    bars = alt.Chart(parts).encode(x=x, x2="to:Q", y=y, color=colour, tooltip=tooltip)
+    wide = bars.transform_filter(alt.datum.part == "error term").mark_bar(height=13)
+    thin = bars.transform_filter(alt.datum.part != "error term").mark_bar(height=6)
+    score = (
+        alt.Chart(data.assign(part="score"))
+        .mark_point(shape="diamond", filled=True, size=70, opacity=1)
+        .encode(
+            x=alt.X("score:Q"),
+            y=y,
+            color=alt.Color("part:N"),
+            tooltip=[
+                alt.Tooltip("name:N", title="marginal"),
+                alt.Tooltip("score:Q", title="score", format=",.0f"),
+                alt.Tooltip("probability:Q", title="probability", format=".2%"),
+            ],
+        )
+    )
+    top = frame.iloc[0]
+    sentence = (
+        f"{top['label']} looked worst: its score gave it a chance of {percent(top['probability'])}; "
+        f"{others:,} other candidates share {percent(others_probability)}."
+    )
+    table = data[["label", "l1", "weight", "error", "noise", "score", "probability"]].set_axis(
+        ["marginal", "L1 error (records)", "weight", "error term", "noise term", "score",
+         "probability"],
+        axis=1,
+    )  # fmt: skip
+    height = 40 * len(order) + 8
+    return _figure(
+        alt.layer(wide, thin, score),
+        "Which marginal is worst?",
+        sentence,
+        NOT_PRIVATE,
+        table,
+        height=height,
+    )
+
+
+def lattice(frame: pd.DataFrame, *, title: str = "What the round paid for") -> Figure:
+    """Draw ``views.allocation``: subsets by size, joined where one holds the other.
+
+    A disc's area grows with the precision after the round, on a log scale; the ring inside is the
+    precision before.
+    """
+    import altair as alt
+    import pandas as pd
+
+    letters = int(frame["degree"].max()) > 3
+    keys = _keys(frame) if letters else {}
+    nodes = frame.assign(
+        x=[(p + 0.5) / n for p, n in zip(frame["place"], frame["places"], strict=True)],
+        name=[_node(names, keys) for names in frame["names"]],
+        full=distinct(frame["label"], longest=60),
+        state=np.where(frame["added"] > 0, "measured now", "known before"),
+        sigma=[_sigma_text(s) for s in frame["sigma_now"]],
+        before=[_sigma_text(s) for s in frame["sigma_before"]],
+    )
+    sizes = _areas(nodes)
+    nodes = nodes.assign(area=sizes["after"], ring=sizes["known"])
+    edges = pd.DataFrame(_edges(nodes), columns=["x", "y", "x2", "y2"])
+    top = int(frame["degree"].max())
+    y_scale = alt.Scale(domain=[top + 0.55, -0.5])
+    axis = _axis(values=list(range(top + 1)), format="d", grid=False)
+    y_title = "attributes in the residual"
+    y = alt.Y("degree:Q", title=y_title, scale=y_scale, axis=axis)
+    x = alt.X("x:Q", title=None, axis=None, scale=alt.Scale(domain=[0, 1]))
+    tooltip = [
+        alt.Tooltip("full:N", title="residual"),
+        alt.Tooltip("before:N", title="σ before"),
+        alt.Tooltip("sigma:N", title="σ now"),
+        alt.Tooltip("share:Q", title="share of the round", format=".1%"),
+    ]
+    lines = (
+        alt.Chart(edges)
+        .mark_rule(color=GREY, opacity=0.45)
+        .encode(x=x, x2="x2:Q", y=alt.Y("y:Q", title=y_title, scale=y_scale, axis=axis), y2="y2:Q")
+    )
+    colour = alt.Color(
+        "state:N",
+        title=None,
+        scale=alt.Scale(domain=["measured now", "known before"], range=[SKY, "#A0A0A0"]),
+        legend=_legend(),
+    )
+    area = alt.Size("area:Q", scale=None, legend=None)
+    base = alt.Chart(nodes)
+    discs = base.mark_circle(opacity=1, stroke=GREY, strokeWidth=0.5).encode(
+        x=x, y=y, size=area, color=colour, tooltip=tooltip
+    )
+    rings = (
+        base.transform_filter(alt.datum.ring > 0)
+        .mark_point(filled=False, color="#1a1a1a", strokeWidth=1.8, opacity=1)
+        .encode(x=x, y=y, size=alt.Size("ring:Q", scale=None), tooltip=tooltip)
+    )
+    # Mid-grey is legible on a light and on a dark page.
+    text = {"color": GREY, "fontSize": 12, "baseline": "top"}
+    names = base.mark_text(dy=24, fontWeight=600, lineBreak="\n", **text).encode(
+        x=x, y=y, text="name:N"
+    )
+    sigmas = base.mark_text(dy=-36, **text).encode(x=x, y=y, text="sigma:N")
+    bought = frame[frame["added"] > 0]
+    sentence = (
+        f"{len(bought)} of {len(frame)} residuals were measured in this round. Disc: precision after "
+        "the round; ring: precision before; both on a log scale."
+    )
+    if keys:
+        sentence += " " + ", ".join(f"{v} = {k}" for k, v in keys.items()) + "."
+    table = _allocation_table(frame)
+    return _figure(
+        alt.layer(lines, discs, rings, names, sigmas),
+        title,
+        sentence,
+        "released",
+        table,
+        height=118 * (top + 1) + 10,
+    )
+
+
+def _keys(frame: pd.DataFrame) -> dict[str, str]:
+    names = max(frame["names"], key=len)
+    return {name: chr(ord("A") + k) for k, name in enumerate(names)}
+
+
+def _node(names: tuple[str, ...], keys: dict[str, str]) -> str:
+    if not names:
+        return "total"
+    if keys:
+        return "·".join(keys[name] for name in names)
+    return "\n".join(
+        ("" if k == 0 else "× ") + safe(name, longest=15) for k, name in enumerate(names)
+    )
+
+
+def _sigma_text(sigma: float) -> str:
+    return f"σ {sigma:,.3g}" if math.isfinite(sigma) else "not measured"
+
+
+def _areas(frame: pd.DataFrame) -> dict[str, list[float]]:
+    """Areas in square pixels, growing with log precision; 0 where nothing is known."""
+    known = np.concatenate([frame["known"], frame["after"]])
+    positive = known[known > 0]
+    if not len(positive):
+        return {"known": [0.0] * len(frame), "after": [20.0] * len(frame)}
+    low, high = math.log(positive.min()), math.log(positive.max())
+    span = max(high - low, 1e-9)
+
+    def area(precision: float) -> float:
+        return 120 + 1180 * (math.log(precision) - low) / span if precision > 0 else 0.0
+
+    return {
+        "known": [area(p) for p in frame["known"]],
+        "after": [max(area(p), 20.0) for p in frame["after"]],
+    }
+
+
+def _edges(nodes: pd.DataFrame) -> list[tuple[float, int, float, int]]:
+    points = {
+        names: (x, degree)
+        for names, x, degree in zip(nodes["names"], nodes["x"], nodes["degree"], strict=True)
+    }
+    return [
+        (*points[names], *points[smaller])
+        for names in points
+        for smaller in points
+        if len(smaller) == len(names) - 1 and set(smaller) <= set(names)
+    ]
+
+
+def _allocation_table(frame: pd.DataFrame) -> pd.DataFrame:
+    columns = ["label", "known", "added", "share", "sigma_before", "sigma_now", "sigma_equal"]
+    return frame[columns].set_axis(
+        ["residual", "precision before", "added", "share of the round", "σ before", "σ now",
+         "σ if split equally"],
+        axis=1,
+    )  # fmt: skip
+
+
+def measured(frame: pd.DataFrame) -> Figure:
+    """Draw ``views.measured``: every measured value in units of its own noise."""
+    import altair as alt
+    import pandas as pd
+
+    labels = dict(zip(frame["label"].unique(), distinct(frame["label"].unique()), strict=True))
+    order = [labels[label] for label in frame["label"].unique()]
+    data = frame.assign(
+        row=[labels[label] for label in frame["label"]],
+        part=np.where(frame["outside"], "beyond ±1.96 σ", "within ±1.96 σ"),
+    )
+    reach = max(4.0, float(np.abs(frame["scaled"]).max()) if len(frame) else 4.0)
+    ticks = [t for t in (2, 10, 100, 1000, 10_000, 100_000) if t <= reach]
+    values = [*(-t for t in reversed(ticks)), 0, *ticks]
+    scale = alt.Scale(type="symlog", constant=2, domain=[-reach * 1.1, reach * 1.1])
+    axis = _axis(values=values, format="~s", labelOverlap=True)
+    band = (
+        alt.Chart(pd.DataFrame({"low": [-1.96], "high": [1.96]}))
+        .mark_rect(color=GREY, opacity=0.25)
+        .encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
+    )
+    y = alt.Y(
+        "row:N", title=None, sort=order, axis=_axis_above(), scale=alt.Scale(paddingInner=0.5)
+    )
+    colour = alt.Color(
+        "part:N",
+        title=None,
+        scale=alt.Scale(domain=["within ±1.96 σ", "beyond ±1.96 σ"], range=[GREY, BLUE]),
+        legend=_legend(),
+    )
+    # Longer ticks where something shows: colour is not alone.
+    ticks_mark = (
+        alt.Chart(data)
+        .mark_tick(thickness=1.6, opacity=0.7)
+        .encode(
+            x=alt.X("scaled:Q", title="value ÷ its noise σ (symlog)", scale=scale, axis=axis),
+            y=y,
+            color=colour,
+            size=alt.condition(alt.datum.outside, alt.value(18), alt.value(10)),
+            tooltip=[
+                alt.Tooltip("row:N", title="residual"),
+                alt.Tooltip("value:Q", title="records", format=",.1f"),
+                alt.Tooltip("noise_sd:Q", title="noise σ", format=",.1f"),
+            ],
+        )
+    )
+    rows = frame.groupby("label", sort=False).agg(
+        values=("of", "first"), noise=("noise_sd", "first"), beyond=("outside", "mean")
+    )
+    table = rows.reset_index().set_axis(
+        ["residual", "values", "noise σ of a value (records)", "share beyond ±1.96 σ"], axis=1
+    )
+    thinned = frame.loc[frame["of"] > frame.groupby("label")["of"].transform("size"), "label"]
+    sentence = (
+        f"{percent(float(frame['outside'].mean()) if len(frame) else 0.0)} of the measured values "
+        "lie beyond ±1.96 σ, where noise alone would put 5 %."
+    )
+    if len(thinned):
+        sentence += f" Large residuals are shown by {_drawn(frame)} evenly spaced quantiles."
+    return _figure(
+        alt.layer(band, ticks_mark),
+        "What was measured",
+        sentence,
+        "released",
+        table,
+        height=50 * max(len(order), 1) + 12,
+    )
+
+
+def _drawn(frame: pd.DataFrame) -> int:
+    return int(frame.groupby("label").size().max())
+
+
+def touched(frame: pd.DataFrame, names: Sequence[str], *, threshold: float | None) -> Figure:
+    """Draw ``views.touched``: which answers a round changed, and how far."""
+    changed = int(frame["touched"].sum())
+    sentence = (
+        f"{changed:,} of {len(frame):,} answers hold a measured residual and were rewritten; the "
+        "others stand as they were."
+    )
+    table = frame[["label", "cells", "touched", "moved"]].set_axis(
+        ["marginal", "cells", "rewritten", "moved (L1, records)"], axis=1
+    )
+    pairs = bool((frame["degree"] == 2).all()) and 3 < len(names) <= 20
+    if pairs and len(frame) == len(names) * (len(names) - 1) // 2:
+        chart, height = _pair_grid(frame, names)
+    elif len(frame) <= 24:
+        chart, height = _moved_bars(frame, threshold)
+        if threshold is not None:
+            sentence += f" Dashed: {threshold:,.0f} records, what noise alone moves the chosen one."
+    else:
+        chart, height = _tiles(frame)
+    return _figure(chart, "Which answers changed", sentence, "released", table, height=height)
+
+
+def _pair_grid(frame: pd.DataFrame, names: Sequence[str]) -> tuple[Any, int]:
+    import altair as alt
+
+    labels = distinct(names, longest=18)
+    data = frame.assign(
+        x=[labels[i] for i in frame["first"]],
+        y=[labels[i] for i in frame["second"]],
+        name=distinct(frame["label"], longest=60),
+        state=_states(frame),
+    )
+    x = alt.X(
+        "x:N", title="attribute", sort=labels[:-1], axis=_axis(labelAngle=-35, labelLimit=110)
+    )
+    y = alt.Y("y:N", title=None, sort=labels[1:], axis=_axis(labelLimit=120))
+    base = alt.Chart(data).encode(x=x, y=y, tooltip=_touched_tooltip())
+    squares = base.mark_rect(stroke=GREY, strokeWidth=1).encode(color=_moved_colour(alt))
+    marks = base.transform_filter(alt.datum.selected).mark_point(
+        shape="diamond", size=160, filled=True, color=RED, opacity=1
+    )
+    return alt.layer(squares, marks), 34 * (len(names) - 1) + 10
+
+
+def _moved_bars(frame: pd.DataFrame, threshold: float | None) -> tuple[Any, int]:
+    import altair as alt
+    import pandas as pd
+
+    names = distinct(frame["label"], longest=44)
+    rows = [("◆ " if s else "") + n for n, s in zip(names, frame["selected"], strict=True)]
+    data = frame.assign(row=rows, name=names, state=_states(frame))
+    order = [r for _, r in sorted(zip(-frame["moved"], rows, strict=True), key=lambda p: p[0])]
+    y = alt.Y(
+        "row:N", title=None, sort=order, axis=_axis_above(), scale=alt.Scale(paddingInner=0.6)
+    )
+    colour = alt.Color(
+        "state:N",
+        title=None,
+        scale=alt.Scale(domain=["rewritten", "untouched"], range=[BLUE, GREY]),
+        legend=_legend(),
+    )
+    x = alt.X("moved:Q", title="how far the answer moved (L1, records)", axis=_axis(format="~s"))
+    base = alt.Chart(data).encode(y=y, color=colour, tooltip=_touched_tooltip())
+    bars = base.mark_bar(height=13).encode(x=x)
+    still = base.transform_filter(~alt.datum.touched).mark_point(
+        shape="circle", filled=False, size=50, opacity=1
+    )
+    layers = [bars, still.encode(x=x)]
+    if threshold is not None:
+        rule = alt.Chart(pd.DataFrame({"moved": [threshold]}))
+        layers.append(
+            rule.mark_rule(strokeDash=[5, 4], color=RED, strokeWidth=2).encode(x="moved:Q")
+        )
+    return alt.layer(*layers), 38 * len(frame) + 8
+
+
+def _tiles(frame: pd.DataFrame) -> tuple[Any, int]:
+    import altair as alt
+
+    across = 24
+    data = frame.assign(
+        x=[k % across for k in range(len(frame))],
+        y=[k // across for k in range(len(frame))],
+        name=distinct(frame["label"], longest=60),
+        state=_states(frame),
+    )
+    axis = _axis(labels=False, grid=False)
+    x = alt.X("x:O", title=f"the {len(frame):,} answers, in order", axis=axis)
+    y = alt.Y("y:O", title=None, axis=None)
+    base = alt.Chart(data).encode(x=x, y=y, tooltip=_touched_tooltip())
+    squares = base.mark_rect(stroke=GREY, strokeWidth=0.6).encode(color=_moved_colour(alt))
+    marks = base.transform_filter(alt.datum.selected).mark_point(
+        shape="diamond", size=70, filled=True, color=RED, opacity=1
+    )
+    return alt.layer(squares, marks), 20 * (int(data["y"].max()) + 1) + 10
+
+
+def _states(frame: pd.DataFrame) -> list[str]:
+    return ["rewritten" if t else "untouched" for t in frame["touched"]]
+
+
+def _moved_colour(alt: Any) -> Any:
+    """Colour by distance; untouched answers stay empty."""
+    shown = alt.Color(
+        "moved:Q",
+        title="moved (L1, records)",
+        scale=alt.Scale(scheme="viridis", zero=True),
+        legend=_legend(format="~s", gradientLength=160, tickCount=4),
+    )
+    return alt.condition(alt.datum.touched, shown, alt.value("#80808022"))
+
+
+def _touched_tooltip() -> list[Any]:
+    import altair as alt
+
+    return [
+        alt.Tooltip("name:N", title="marginal"),
+        alt.Tooltip("state:N", title="answer"),
+        alt.Tooltip("moved:Q", title="moved by (records)", format=",.0f"),
+        alt.Tooltip("cells:Q", title="cells", format=","),
+    ]
+
+
+# -- one marginal ----------------------------------------------------------------------------------
+
+
+def heatmap(
+    frame: pd.DataFrame,
+    column: str,
+    names: tuple[str, str],
+    *,
+    title: str,
+    limits: tuple[float, float] | None = None,
+    small: bool = False,
+) -> Figure:
+    """Draw one table of two attributes.
+
+    Args:
+        frame: ``views.released`` or ``views.comparison`` of two attributes.
+        column: ``exact``, ``released``, ``difference`` or ``difference_sd``.
+        names: The attributes' names, in the frame's order.
+        title: What it is.
+        limits: Ends of the colour scale, to share it with another table.
+        small: Whether it is one frame of a strip.
+    """
+    import altair as alt
+
+    across, down = (0, 1) if frame["i0"].nunique() <= frame["i1"].nunique() else (1, 0)
+    ticks = {k: _tick_labels(frame, k) for k in (0, 1)}
+    data = frame.assign(
+        x=[ticks[across][i] for i in frame[f"i{across}"]],
+        y=[ticks[down][i] for i in frame[f"i{down}"]],
+        z=frame[column],
+    )
+    diverging = column.startswith("difference")
+    unit = "noise σ" if column == "difference_sd" else "records"
+    size = 11 if small else 12
+    x = alt.X(
+        "x:N",
+        title=safe(names[across]),
+        sort=ticks[across],
+        axis=_axis(
+            labelAngle=-55,
+            labelLimit=84,
+            labelFontSize=size,
+            labelOverlap=len(ticks[across]) > 18,
+        ),
+    )
+    y = alt.Y(
+        "y:N",
+        title=safe(names[down]),
+        sort=ticks[down],
+        axis=_axis(
+            labelLimit=92,
+            labelFontSize=size,
+            labelOverlap=len(ticks[down]) > 26,
+            labelFlush=False,
+        ),
+    )
+    low, high = limits or _limits(frame[column], diverging=diverging)
+    scale = (
+        alt.Scale(
+            domain=[low, low / 2, 0, high / 2, high], range=list(DIVERGING), interpolate="rgb"
+        )
+        if diverging
+        else alt.Scale(domain=[low, high], scheme="cividis")
+    )
+    colour = alt.Color(
+        "z:Q",
+        title=unit,
+        scale=scale,
+        legend=_legend(format="~s", gradientLength=150, tickCount=4),
+    )
+    tooltip = [
+        alt.Tooltip("x:N", title=safe(names[across])),
+        alt.Tooltip("y:N", title=safe(names[down])),
+        alt.Tooltip("z:Q", title=unit, format=",.1f"),
+    ]
+    chart = alt.Chart(data).mark_rect().encode(x=x, y=y, color=colour, tooltip=tooltip)
+    rows = len(ticks[down])
+    height = min(max((15 if small else 20) * rows, 90), 520)
+    badge: Badge = "released" if column == "released" else NOT_PRIVATE
+    return _figure(
+        chart, title, _heatmap_sentence(frame, column, title), badge,
+        _cell_table(frame, column, names), height=height,
+    )  # fmt: skip
+
+
+def _tick_labels(frame: pd.DataFrame, k: int) -> list[str]:
+    first = frame.drop_duplicates(f"i{k}").sort_values(f"i{k}")
+    return distinct(first[f"c{k}"], longest=24)
+
+
+def _limits(values: pd.Series[float], *, diverging: bool) -> tuple[float, float]:
+    finite = values[np.isfinite(values)]
+    low = float(finite.min()) if len(finite) else 0.0
+    high = float(finite.max()) if len(finite) else 1.0
+    if diverging:
+        reach = max(-low, high, 1e-9)
+        return -reach, reach
+    return min(low, 0.0), max(high, min(low, 0.0) + 1e-9)
+
+
+def shared_limits(frame: pd.DataFrame, *columns: str) -> tuple[float, float]:
+    """Ends of one colour scale for several columns, zero included."""
+    ends = [_limits(frame[column], diverging=False) for column in columns]
+    return min(low for low, _ in ends), max(high for _, high in ends)
+
+
+def _heatmap_sentence(frame: pd.DataFrame, column: str, title: str) -> str:
+    if column == "difference_sd":
+        inside = float((frame[column].abs() <= 1.96).mean())
+        return f"{title}: {percent(inside)} of the cells lie within ±1.96 of their noise σ."
+    values = frame[column]
+    if column == "difference":
+        return f"{title}: the largest cell error is {values.abs().max():,.0f} records."
+    negative = int((values < 0).sum())
+    tail = f", {negative} cells below zero" if negative else ""
+    return f"{title}: cells from {values.min():,.0f} to {values.max():,.0f} records{tail}."
+
+
+def _cell_table(frame: pd.DataFrame, column: str, names: tuple[str, ...]) -> pd.DataFrame:
+    columns = [f"c{k}" for k in range(len(names))]
+    unit = "noise σ" if column == "difference_sd" else "records"
+    titles = [f"{name}{_ZERO_WIDTH * k}" for k, name in enumerate(names)]
+    return frame[[*columns, column]].set_axis([*titles, f"{column.split('_')[0]} ({unit})"], axis=1)
+
+
+def bars(frame: pd.DataFrame, name: str, *, title: str) -> Figure:
+    """Draw one attribute: released counts with ±1.96 σ, and true counts where the frame has them."""
+    import altair as alt
+
+    ticks = _tick_labels(frame, 0)
+    data = frame.assign(
+        row=[ticks[i] for i in frame["i0"]],
+        low=frame["released"] - 1.96 * frame["std"],
+        high=frame["released"] + 1.96 * frame["std"],
+        part="released, ±1.96 σ",
+    )
+    long = len(ticks) > 24
+    colour = alt.Color(
+        "part:N",
+        title=None,
+        scale=alt.Scale(domain=["released, ±1.96 σ", "true"], range=[SKY, RED]),
+        legend=_legend(),
+    )
+    where = alt.X if long else alt.Y
+    axis = _axis(labelAngle=-40, labelLimit=80) if long else _axis(labelLimit=120)
+    category = where("row:N", title=safe(name), sort=ticks, axis=axis)
+    value, second = (alt.Y, alt.Y2) if long else (alt.X, alt.X2)
+    count = value("released:Q", title="records", axis=_axis(format="~s", grid=True))
+    tooltip = [
+        alt.Tooltip("row:N", title=safe(name)),
+        alt.Tooltip("released:Q", title="released", format=",.1f"),
+        alt.Tooltip("std:Q", title="noise σ", format=",.1f"),
+    ]
+    has_truth = "exact" in frame
+    if has_truth:
+        tooltip.append(alt.Tooltip("exact:Q", title="true", format=","))
+    base = alt.Chart(data).encode(tooltip=tooltip)
+    layers = [
+        base.mark_bar(stroke=None).encode(category, count, color=colour),
+        base.mark_rule(color=GREY, strokeWidth=2).encode(
+            category, value("low:Q", title="records"), second("high:Q")
+        ),
+    ]
+    if has_truth:
+        truth = alt.Chart(data.assign(part="true")).mark_point(
+            shape="diamond", filled=True, size=60, opacity=1
+        )
+        layers.append(truth.encode(category, value("exact:Q"), color=colour, tooltip=tooltip))
+    badge: Badge = NOT_PRIVATE if has_truth else "released"
+    columns = ["c0", "released", "std", *(["exact", "difference"] if has_truth else [])]
+    titles = [name, "released (records)", "noise σ", *(["true", "difference"] if has_truth else [])]
+    sentence = f"{title}: released counts with their 95 % noise interval."
+    if has_truth:
+        inside = (frame["difference"].abs() <= 1.96 * frame["std"]).mean()
+        sentence = f"{title}: {percent(float(inside))} of the true counts lie within ±1.96 σ."
+    height = 260 if long else max(24 * len(ticks), 70)
+    return _figure(
+        alt.layer(*layers), title, sentence, badge, frame[columns].set_axis(titles, axis=1),
+        height=height,
+    )  # fmt: skip
+
+
+# -- the whole run ---------------------------------------------------------------------------------
+
+
+def error_curve(frame: pd.DataFrame, *, at: int, normalized: bool = True) -> Figure:
+    """Draw ``views.errors`` with a cursor at one round."""
+    import altair as alt
+
+    unit = "mean L1 error ÷ N" if normalized else "mean L1 error (records)"
+    last = int(frame["round"].max())
+    ticks = None if last > 20 else list(range(last + 1))
+    axis = _axis(format="d", tickMinStep=1, **({} if ticks is None else {"values": ticks}))
+    x = alt.X("round:Q", title="round", scale=alt.Scale(domain=[0, max(last, 1)]), axis=axis)
+    y = alt.Y("error:Q", title=unit, scale=alt.Scale(zero=True), axis=_axis(format="~g", grid=True))
+    tooltip = [
+        alt.Tooltip("round:Q", title="round"),
+        alt.Tooltip("error:Q", title=unit, format=".4g"),
+    ]
+    base = alt.Chart(frame).encode(x=x, y=y, tooltip=tooltip)
+    line = base.mark_line(color=BLUE, strokeWidth=2.5)
+    points = base.mark_circle(color=BLUE, size=26 if last > 40 else 46, opacity=1)
+    here = base.transform_filter(alt.datum.round == at)
+    cursor = here.mark_rule(color=RED, strokeDash=[5, 4], strokeWidth=2).encode(
+        x=x, y=alt.value(0), y2=alt.value("height")
+    )
+    dot = here.mark_point(color=RED, shape="diamond", size=150, filled=True, opacity=1)
+    now = float(frame.loc[frame["round"] == at, "error"].iloc[0])
+    first = float(frame["error"].iloc[0])
+    sentence = f"The {unit} is {now:.3g} {_after(at)}; it was {first:.3g} before the first round."
+    table = frame.set_axis(["round", unit], axis=1)
+    return _figure(
+        alt.layer(cursor, line, points, dot), "True error, round by round", sentence,
+        NOT_PRIVATE, table, height=210,
+    )  # fmt: skip
+
+
+# -- what every chart has --------------------------------------------------------------------------
+
+
+def _figure(
+    chart: Any, title: str, sentence: str, badge: Badge, frame: pd.DataFrame, *, height: int
+) -> Figure:
+    """Add title, badge and the settings that hold for all charts."""
+    import altair as alt
+
+    heading = alt.TitleParams(
+        text=textwrap.wrap(title, 40) or [title],
+        subtitle=f"{_MARKS[badge]} {badge}",
+        subtitleColor=_BADGE_COLOURS[badge],
+        subtitleFontSize=13,
+        subtitlePadding=4,
+        fontSize=16,
+        anchor="start",
+        frame="bounds",
+        offset=10,
+    )
+    finished = chart.properties(
+        title=heading,
+        height=height,
+        # The width is the page's, the height that of the plot alone: axes and legend come on top.
+        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
+        padding={"left": 0, "right": 6, "top": 2, "bottom": 2},
+        usermeta={"embedOptions": {"actions": False}},
+    ).configure_view(stroke=None)
+    return Figure(title, finished, sentence, badge, frame.reset_index(drop=True))
+
+
+def _axis(**settings: Any) -> Any:
+    import altair as alt
+
+    defaults: dict[str, Any] = {
+        "labelFontSize": 13,
+        "titleFontSize": 14,
+        "titlePadding": 6,
+        "labelPadding": 4,
+        "grid": False,
+    }
+    return alt.Axis(**(defaults | settings))
+
+
+def _axis_above() -> Any:
+    """Write each row's label above its bar: the bars then have the whole width, on a phone too."""
+    return _axis(
+        orient="left",
+        labelAlign="left",
+        labelBaseline="middle",
+        labelPadding=-1,
+        labelOffset=-18,
+        labelLimit=330,
+        labelOverlap=False,
+        ticks=False,
+        domain=False,
+        zindex=1,
+    )
+
+
+def _legend(**settings: Any) -> Any:
+    import altair as alt
+
+    defaults: dict[str, Any] = {
+        "orient": "bottom",
+        "labelFontSize": 13,
+        "titleFontSize": 13,
+        "symbolSize": 120,
+        "labelLimit": 200,
+        "columns": 3,
+        "offset": 6,
+    }
+    return alt.Legend(**(defaults | settings))

@@ -1,0 +1,323 @@
+"""The loops over all cells, compiled (numba): counting, and adding small tables to many marginals.
+
+NumPy needs a call for each marginal, which for ten thousands of small ones is most of the time;
+here one call serves them all, without the interpreter lock, so two threads can share the work.
+Every function has a plain NumPy twin in ``tests/reference``.
+
+Marginals are described by arrays (see ``layout``): ``axis_attr`` and ``axis_size`` hold one row for
+each marginal, its attributes and sizes in memory order, padded in front with size 1.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.types import FloatArray, IntArray
+
+F = TypeVar("F", bound=Callable[..., Any])
+_THREADS = min(2, os.cpu_count() or 1)
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_THREADS, thread_name_prefix="engine")
+
+
+if hasattr(os, "register_at_fork"):
+    # A forked child has none of the parent's threads, and must not wait for them.
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
+def _compiled(function: F) -> F:
+    # Sums may be reassociated (that is what makes them fast); nothing else is relaxed.
+    options: dict[str, Any] = {"nogil": True, "fastmath": {"reassoc", "nsz"}}
+    try:
+        return cast("F", numba.njit(cache=True, **options)(function))
+    except RuntimeError:  # nowhere to keep the compiled code: compile in each process
+        return cast("F", numba.njit(**options)(function))
+
+
+_TILE = 512
+"""Columns handled together, so that a second pass over them finds them in the cache."""
+
+
+@_compiled
+def _subtract_within(
+    source: FloatArray, spare: FloatArray, sizes: IntArray, out: FloatArray
+) -> None:
+    """Subtract the first slice along every axis, going back and forth between two buffers."""
+    before, after = 1, source.shape[0]
+    for axis in range(sizes.shape[0]):
+        size = sizes[axis]
+        after //= size
+        kept = size - 1
+        target = out if axis == sizes.shape[0] - 1 else spare
+        for b in range(before):
+            first, to = b * size * after, b * kept * after
+            # Slices: their index is seen to be in range, so the inner loops vectorise.
+            if after == 1:
+                head, rest, line = source[first], source[first + 1 :], target[to:]
+                for j in range(kept):
+                    line[j] = rest[j] - head
+                continue
+            top = source[first : first + after]
+            for j in range(kept):
+                rest = source[first + (j + 1) * after : first + (j + 2) * after]
+                line = target[to + j * after : to + (j + 1) * after]
+                for a in range(after):
+                    line[a] = rest[a] - top[a]
+        source, spare = target, source
+        before *= kept
+
+
+@_compiled
+def subtract_axes(values: FloatArray, sizes: IntArray, out: FloatArray) -> None:
+    """Subtract the first slice along every axis: (n, ...) -> (n - 1, ...), flat arrays.
+
+    Slice by slice of the first axis: each stays in the cache while the other axes follow.
+    """
+    block = values.shape[0] // sizes[0]
+    kept = out.shape[0] // (sizes[0] - 1)
+    one, other = np.empty(block), np.empty(block)
+    top = values[:block]
+    for i in range(sizes[0] - 1):
+        rest = values[(i + 1) * block : (i + 2) * block]
+        target = out[i * kept : (i + 1) * kept]
+        if sizes.shape[0] == 1:
+            target[0] = rest[0] - top[0]
+            continue
+        for a in range(block):
+            one[a] = rest[a] - top[a]
+        _subtract_within(one, other, sizes[1:], target)
+
+
+@_compiled
+def _center_block(block: FloatArray, size: int, after: int) -> None:
+    """Center rows 1 .. size - 1, each ``after`` long, and fill row 0."""
+    for left in range(0, after, _TILE):
+        width = min(_TILE, after - left)
+        top = block[left : left + width]
+        top[:] = 0.0
+        # Four rows at a time: fewer passes over the sum. Slices let the inner loops vectorise.
+        whole = 1 + (size - 1) // 4 * 4
+        for j in range(1, whole, 4):
+            first = block[left + j * after : left + j * after + width]
+            second = block[left + (j + 1) * after : left + (j + 1) * after + width]
+            third = block[left + (j + 2) * after : left + (j + 2) * after + width]
+            fourth = block[left + (j + 3) * after : left + (j + 3) * after + width]
+            for a in range(width):
+                top[a] -= (first[a] + second[a]) + (third[a] + fourth[a])
+        for j in range(whole, size):
+            row = block[left + j * after : left + j * after + width]
+            for a in range(width):
+                top[a] -= row[a]
+        for a in range(width):
+            top[a] /= size
+        for j in range(1, size):
+            row = block[left + j * after : left + j * after + width]
+            for a in range(width):
+                row[a] += top[a]
+
+
+@_compiled
+def center_axes(values: FloatArray, sizes: IntArray, out: FloatArray) -> None:
+    """Put a zero slice in front, subtract the mean, along every axis: (n - 1, ...) -> (n, ...).
+
+    The values move to where all indices are 1 or more, and are centered along the last axis on the
+    way; the other axes follow in place, each filling its first slice.
+    """
+    degree = sizes.shape[0]
+    stride = np.empty(degree, dtype=np.int64)
+    step = 1
+    for axis in range(degree - 1, -1, -1):
+        stride[axis] = step
+        step *= sizes[axis]
+    index = np.ones(degree, dtype=np.int64)
+    for axis in range(degree - 1, -1, -1):
+        size, after = sizes[axis], stride[axis]
+        start, blocks = 0, 1
+        for k in range(axis):
+            index[k] = 1
+            start += stride[k]
+            blocks *= sizes[k] - 1
+        for block in range(blocks):
+            if axis == degree - 1:
+                row = values[block * (size - 1) : (block + 1) * (size - 1)]
+                line = out[start + 1 : start + size]
+                total = 0.0
+                for j in range(size - 1):
+                    total += row[j]
+                mean = total / size
+                out[start] = -mean
+                for j in range(size - 1):
+                    line[j] = row[j] - mean
+            else:
+                _center_block(out[start : start + size * after], size, after)
+            k = axis - 1
+            while k >= 0:
+                index[k] += 1
+                start += stride[k]
+                if index[k] < sizes[k]:
+                    break
+                start -= (sizes[k] - 1) * stride[k]
+                index[k] = 1
+                k -= 1
+
+
+@_compiled
+def add_tables(
+    flat: FloatArray,
+    offsets: IntArray,
+    axis_attr: IntArray,
+    axis_size: IntArray,
+    which: IntArray,
+    code: IntArray,
+    tables: FloatArray,
+    table_at: IntArray,
+    table_cells: IntArray,
+    stride: IntArray,
+    l1: FloatArray,
+    first: int,
+    last: int,
+) -> None:
+    """Add a small table to each marginal ``which[first:last]``, spread evenly over its other axes.
+
+    Marginal ``which[m]`` gets table ``code[m]``, which starts at ``table_at`` of it in ``tables``
+    and has ``stride[code, attribute]`` along each attribute (0: none). ``l1[k]`` becomes the sum of
+    absolute values of the result, in the same pass.
+    """
+    degree = axis_attr.shape[1]
+    index = np.zeros(degree, dtype=np.int64)
+    for m in range(first, last):
+        k, c = which[m], code[m]
+        position = table_at[c]
+        cell, end = offsets[k], offsets[k + 1]
+        scale = table_cells[c] / (end - cell)
+        inner = axis_size[k, degree - 1]
+        step = stride[c, axis_attr[k, degree - 1]]
+        index[:] = 0
+        total = 0.0
+        while cell < end:
+            row = flat[cell : cell + inner]
+            if step == 0:
+                change = tables[position] * scale
+                for j in range(inner):
+                    row[j] += change
+                    total += abs(row[j])
+            elif step == 1:
+                line = tables[position : position + inner]
+                for j in range(inner):
+                    row[j] += line[j] * scale
+                    total += abs(row[j])
+            else:
+                for j in range(inner):
+                    row[j] += tables[position + j * step] * scale
+                    total += abs(row[j])
+            cell += inner
+            axis = degree - 2
+            while axis >= 0:
+                along = stride[c, axis_attr[k, axis]]
+                index[axis] += 1
+                position += along
+                if index[axis] < axis_size[k, axis]:
+                    break
+                position -= index[axis] * along
+                index[axis] = 0
+                axis -= 1
+        l1[k] = total
+
+
+@_compiled
+def absolute_sums(
+    flat: FloatArray, offsets: IntArray, l1: FloatArray, first: int, last: int
+) -> None:
+    """Set ``l1`` of marginals first .. last - 1 to the sums of their absolute values."""
+    for k in range(first, last):
+        cells = flat[offsets[k] : offsets[k + 1]]
+        total = 0.0
+        for cell in range(len(cells)):
+            total += abs(cells[cell])
+        l1[k] = total
+
+
+@_compiled
+def count_cells(
+    codes: NDArray[Any],
+    axis_attr: IntArray,
+    axis_size: IntArray,
+    offsets: IntArray,
+    order: IntArray,
+    counts: NDArray[Any],
+    prefix: NDArray[Any],
+    first: int,
+    last: int,
+) -> None:
+    """Count records into marginals ``order[first:last]``, zeroed before.
+
+    ``prefix`` (one entry a record) holds the cell number over all axes but the last; sets that
+    follow each other with the same leading attributes share it.
+    """
+    degree = axis_attr.shape[1]
+    records = codes.shape[1]
+    pad = codes.shape[0]
+    previous = -1
+    for position in range(first, last):
+        k = order[position]
+        fresh = previous < 0
+        if not fresh:
+            for axis in range(degree - 1):
+                fresh = fresh or axis_attr[k, axis] != axis_attr[previous, axis]
+        if fresh:
+            for r in range(records):
+                prefix[r] = 0
+            for axis in range(degree - 1):
+                attribute = axis_attr[k, axis]
+                if attribute < pad:
+                    size = axis_size[k, axis]
+                    for r in range(records):
+                        prefix[r] = prefix[r] * size + codes[attribute, r]
+        previous = k
+        start = offsets[k]
+        attribute = axis_attr[k, degree - 1]
+        if attribute == pad:  # the total
+            counts[start] = records
+            continue
+        size = axis_size[k, degree - 1]
+        for r in range(records):
+            counts[start + prefix[r] * size + codes[attribute, r]] += 1
+
+
+def in_threads(call: Callable[[int, int], None], bounds: list[int]) -> None:
+    """Run ``call(first, last)`` for each pair of neighbouring bounds, on both cores."""
+    pairs = list(pairwise(bounds))
+    if len(pairs) < 2 or _THREADS < 2:
+        for first, last in pairs:
+            call(first, last)
+        return
+    for done in [_pool().submit(call, first, last) for first, last in pairs]:
+        done.result()
+
+
+def parts(work: IntArray, *, at_least: int) -> list[int]:
+    """Cut a list of work items into contiguous parts of about equal work, at most a few a thread.
+
+    Args:
+        work: Cost of each item.
+        at_least: Work below which threads cost more than they bring.
+    """
+    total = int(work.sum())
+    if total < at_least or _THREADS < 2 or len(work) < 2:
+        return [0, len(work)]
+    count = 4 * _THREADS
+    targets = total * np.arange(1, count) // count
+    cuts = np.searchsorted(np.cumsum(work), targets, side="left") + 1
+    return [0, *sorted({int(cut) for cut in cuts if 0 < cut < len(work)}), len(work)]

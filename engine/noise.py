@@ -1,0 +1,94 @@
+"""Where randomness comes from: always an argument, never ambient.
+
+A rehearsal draws floating-point Gaussian noise from a NumPy generator; whoever knows its seed can
+subtract the noise, so nothing drawn from it is a private release. Exact discrete noise for releases
+stands behind the same two questions.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+import numpy as np
+
+from engine.errors import BudgetError
+from engine.types import FloatArray
+
+
+class RandomSource(Protocol):
+    """What measuring and selecting ask of a source of randomness."""
+
+    @property
+    def rehearsal(self) -> bool:
+        """Whether results are a demonstration only."""
+        ...
+
+    def gaussian(self, shape: tuple[int, ...], *, variance: float) -> FloatArray:
+        """Draw independent Gaussian noise with at least this variance."""
+        ...
+
+    def choose(self, log_weights: FloatArray) -> int:
+        """Draw a position with probability proportional to exp(log_weights)."""
+        ...
+
+
+class Rehearsal:
+    """Floating-point noise for demonstrations, tests and benchmarks.
+
+    Args:
+        seed: Same seed, same run. None asks the operating system for one.
+    """
+
+    __slots__ = ("_generator",)
+
+    def __init__(self, seed: int | None = None) -> None:
+        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
+            raise BudgetError(
+                f"The seed is {seed!r}; a whole number of 0 or more, or None, is needed.",
+                code="E_SEED",
+            )
+        self._generator = np.random.default_rng(seed)
+
+    @property
+    def rehearsal(self) -> bool:
+        """Always true."""
+        return True
+
+    def gaussian(self, shape: tuple[int, ...], *, variance: float) -> FloatArray:
+        """Draw independent Gaussian noise with at least this variance.
+
+        Raises:
+            BudgetError: If the variance is not finite and positive. NumPy itself returns no noise
+                for 0 and NaN for NaN, both without complaint.
+        """
+        if not (math.isfinite(variance) and variance > 0):
+            raise BudgetError(
+                f"The noise variance is {variance!r}; a finite number above 0 is needed.",
+                code="E_VARIANCE",
+            )
+        noise: FloatArray = self._generator.standard_normal(shape)
+        # Rounded up: towards more noise.
+        noise *= math.nextafter(math.sqrt(variance), math.inf)
+        return noise
+
+    def choose(self, log_weights: FloatArray) -> int:
+        """Draw a position with probability proportional to exp(log_weights)."""
+        cumulative = np.cumsum(probabilities(log_weights))
+        drawn = self._generator.random() * cumulative[-1]
+        return int(min(np.searchsorted(cumulative, drawn, side="right"), len(cumulative) - 1))
+
+    def __repr__(self) -> str:
+        return "Rehearsal(floating-point noise: a demonstration, not a private release)"
+
+
+def rehearsal_noise(seed: int | None = None) -> Rehearsal:
+    """Return a source of demonstration noise; the same seed repeats the same run."""
+    return Rehearsal(seed)
+
+
+def probabilities(log_weights: FloatArray) -> FloatArray:
+    """Return exp(log_weights), normalised to sum to one, without overflow."""
+    weights: FloatArray = np.exp(log_weights - log_weights.max())
+    weights /= weights.sum()
+    return weights

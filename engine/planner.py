@@ -1,0 +1,410 @@
+"""How precise should each residual be?
+
+Both planners minimise a sum (or the maximum) of variances under a bound on privacy. For the sum the
+optimum is a water level: every residual is raised to the same level s in units of its own ratio
+r = sqrt(gain / cost), those already above it get nothing, and one sort finds s exactly. CVXPY with
+Clarabel solves the same program as a reference, and the maximum, which has no closed form.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from engine.domain import Domain, subsets
+from engine.errors import BudgetError, SolverError
+from engine.released import Allocation
+from engine.residuals import privacy_cost
+from engine.types import AttributeSet, FloatArray
+from engine.workload import Workload
+
+SOLVER_TOLERANCE = 1e-10
+_FLAT = 1e-7
+"""Relative height of the water below which 1/(known + added) is flat to double precision."""
+
+
+def plan(cost: ArrayLike, gain: ArrayLike, known: ArrayLike, *, budget: float) -> FloatArray:
+    """Choose the precision to add to each residual so that the summed variance is least.
+
+    Minimises sum(gain / (known + added)) subject to sum(cost * added) <= budget, added >= 0.
+    The budget fills the residuals like water filling vessels, so one sort finds the exact optimum.
+
+    Args:
+        cost: Privacy cost per unit of precision (p_tau).
+        gain: Cell variance per unit of noise variance (v_tau).
+        known: Precision bought in earlier rounds; zero or more.
+        budget: What to spend, in units of cost x precision (twice rho); positive.
+
+    Shapes:
+        cost, gain, known and the result: (k,), one entry for each residual below gamma.
+
+    Returns:
+        Precision to add (records^-2); zero where nothing is bought, and where cost and gain are
+        both zero (an empty residual). The budget holds in exact arithmetic.
+
+    Raises:
+        BudgetError: If nothing is left to spend (budget <= 0, ``E_BUDGET``), the shapes differ, an
+            entry is negative or not finite, or something costs nothing yet gains (``E_PLAN``).
+
+    Source:
+        Conditional ResidualPlanner (paper, section 4.3); derivation in engine/README.md.
+
+    >>> plan([1, 0.5], [0.25, 0.5], [0, 0], budget=1.0).round(6)
+    array([0.414214, 1.171573])
+    """
+    costs, gains, knowns = (np.atleast_1d(np.asarray(a, float)) for a in (cost, gain, known))
+    _check_plan(costs, gains, knowns, budget)
+    # Roots first: the quotient of two tiny numbers can lose all its digits, that of roots cannot.
+    ratio = np.zeros_like(costs)
+    np.divide(np.sqrt(gains), np.sqrt(costs), out=ratio, where=costs > 0)
+    added = water_fill(costs, ratio, knowns, budget)
+    return within_budget([Fraction(c) for c in costs.tolist()], added, Fraction(budget))
+
+
+def water_fill(cost: FloatArray, ratio: FloatArray, known: FloatArray, budget: float) -> FloatArray:
+    """Raise all residuals to one level s: known + added = max(known, s * ratio).
+
+    A residual joins at its breakpoint b = known / ratio and then takes c = cost * ratio of budget
+    for each unit of level. Heights are measured from the lowest breakpoint: with absolute ones the
+    whole budget drowns in rounding once much is known (MATH section 5).
+    """
+    added = np.zeros_like(known)
+    open_to_gain = np.flatnonzero((ratio > 0) & (cost > 0))
+    if not len(open_to_gain):
+        return added
+    breakpoints = known[open_to_gain] / ratio[open_to_gain]
+    # Vessels fill in order of known / ratio: one sort finds the water line.
+    order = np.argsort(breakpoints, kind="stable")
+    filled = open_to_gain[order]
+    height = breakpoints[order] - breakpoints[order[0]]
+    width = cost[filled] * ratio[filled]
+    level = (budget + np.cumsum(width * height)) / np.cumsum(width)
+    # level[m] is the water line if the first m + 1 vessels share the budget; it is the true one
+    # for the last m whose vessel is still below it.
+    m = int(np.flatnonzero(level > height)[-1])
+    added[filled] = np.maximum(0.0, ratio[filled] * (level[m] - height))
+    added[filled[m + 1 :]] = 0.0
+    return added
+
+
+def within_budget(cost: Sequence[Fraction], added: FloatArray, budget: Fraction) -> FloatArray:
+    """Lower the precisions, by a few units in the last place, until their exact cost fits."""
+    while spent_on(cost, added) > budget:
+        added = np.where(added > 0, np.nextafter(added, 0), added)
+    return added
+
+
+def spent_on(cost: Sequence[Fraction], added: FloatArray) -> Fraction:
+    """Return the exact sum of cost * added."""
+    pairs = zip(cost, added.tolist(), strict=True)
+    return sum((c * Fraction(x) for c, x in pairs if x), Fraction(0))
+
+
+# -- one marginal: conditional ResidualPlanner ---------------------------------------------------
+
+
+def plan_marginal(
+    domain: Domain,
+    gamma: AttributeSet,
+    known: Sequence[float],
+    *,
+    rho: Fraction,
+    omit_below: float = 1e-3,
+    respend: bool = True,
+) -> tuple[Allocation, ...]:
+    """Share the measuring budget of one round among the residuals of the selected marginal.
+
+    Args:
+        domain: For the sizes.
+        gamma: The selected marginal.
+        known: Precision of each subset of gamma so far, in the order of ``subsets(gamma)``.
+        rho: The round's measuring budget; C = 2 rho.
+        omit_below: Residuals whose share of the budget is smaller are not measured (eta); the
+            largest share always is.
+        respend: Whether what the omitted ones would have taken goes to the others.
+
+    Returns:
+        One allocation for each subset of gamma without one-valued attributes, in order. Their rho
+        add up to at most ``rho``, exactly.
+
+    Source:
+        Paper, section 4.3 and appendix D.2.  # Paper: leaves the omitted sliver unspent.
+    """
+    taus, costs, ratio = _below(domain, gamma)
+    before = dict(zip(subsets(gamma), known, strict=True))
+    knowns = np.array([before[tau] for tau in taus])
+    cost = np.array([float(c) for c in costs])
+    budget = float(2 * rho)
+    added = water_fill(cost, ratio, knowns, budget)
+    share = cost * added / budget
+    kept = share >= omit_below
+    kept[int(share.argmax())] = True
+    if respend and not kept[share > 0].all():
+        added = water_fill(cost, np.where(kept, ratio, 0.0), knowns, budget)
+    added = within_budget(costs, np.where(kept, added, 0.0), 2 * rho)
+    return tuple(
+        Allocation(tau, float(k), float(x), c * Fraction(float(x)) / 2)
+        for tau, k, x, c in zip(taus, knowns, added, costs, strict=True)
+    )
+
+
+def _below(
+    domain: Domain, gamma: AttributeSet
+) -> tuple[list[AttributeSet], list[Fraction], FloatArray]:
+    """What can be measured of gamma, the costs, and r = prod of 1/n over gamma without tau."""
+    taus = [tau for tau in subsets(gamma) if all(domain.sizes[i] > 1 for i in tau)]
+    costs = [privacy_cost(domain.shape(tau)) for tau in taus]
+    cells = domain.cells(gamma)
+    ratio = np.array([domain.cells(tau) / cells for tau in taus])
+    return taus, costs, ratio
+
+
+# -- a whole workload: ResidualPlanner -----------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadPlan:
+    """Precision of every residual of a workload's closure, planned before any budget is spent.
+
+    Shapes:
+        precision: (k,), one for each of ``taus``; unit records^-2.
+    """
+
+    taus: tuple[AttributeSet, ...]
+    costs: tuple[Fraction, ...]
+    precision: FloatArray
+    objective: float
+    gap: float
+
+    @property
+    def rho(self) -> Fraction:
+        """Exact privacy cost of measuring all of it."""
+        return spent_on(self.costs, self.precision) / 2
+
+
+def plan_sum(workload: Workload, *, rho: Fraction) -> WorkloadPlan:
+    """Plan for the least weighted sum of all cell variances: closed form.
+
+    Source:
+        ResidualPlanner (Xiao et al. 2023); MATH section 6. Nothing is known yet, so the water
+        level never meets a bound and x = C ratio / sum(cost * ratio).
+    """
+    taus, costs = _measurable(workload)
+    cost = np.array([float(c) for c in costs])
+    ratio = np.sqrt(_workload_ratio_squared(workload, taus))
+    precision = water_fill(cost, ratio, np.zeros(len(taus)), float(2 * rho))
+    precision = within_budget(costs, precision, 2 * rho)
+    objective = float(np.sum(cost * ratio**2 / precision))
+    return WorkloadPlan(taus, tuple(costs), precision, objective, 0.0)
+
+
+def plan_max(workload: Workload, *, rho: Fraction) -> WorkloadPlan:
+    """Plan for the least weighted maximum over marginals of the variance of a cell.
+
+    Minimises max over gamma of w_gamma sum v_{tau,gamma} / x_tau with CVXPY and Clarabel, in units
+    of the plan for the sum. The returned plan is feasible whatever the solver did, and ``gap`` is
+    its relative distance from a proven lower bound: for any weights lambda on the marginals, the
+    least of the lambda-weighted sum is known in closed form and never above the optimum.
+
+    Raises:
+        SolverError: If the gap stays above 1e-4.
+
+    Source:
+        ResidualPlanner (Xiao et al. 2023), maximum variance; MATH section 6.
+    """
+    import cvxpy as cp  # imported where used: it takes a second
+    from scipy import sparse
+
+    start = plan_sum(workload, rho=rho)
+    column = {tau: k for k, tau in enumerate(start.taus)}
+    rows, columns, entries = [], [], []
+    for row, (gamma, weight) in enumerate(workload.weights.items()):
+        for tau, p, r in zip(*_below(workload.domain, gamma), strict=True):
+            rows.append(row)
+            columns.append(column[tau])
+            entries.append(weight * float(p) * float(r) ** 2)
+    shape = (len(workload.weights), len(start.taus))
+    variance: Any = sparse.csr_array((entries, (rows, columns)), shape=shape)
+    scaled: Any = variance @ sparse.diags_array(1.0 / start.precision)
+    unit = float(np.max(scaled.sum(axis=1)))
+    share = np.array([float(c) for c in start.costs]) * start.precision
+    share /= share.sum()
+
+    relative, worst = cp.Variable(len(start.taus), pos=True), cp.Variable()
+    below = (scaled / unit) @ cp.inv_pos(relative) <= worst
+    problem = cp.Problem(cp.Minimize(worst), [below, share @ relative <= 1])
+    status = _solve(problem)
+    if relative.value is None:
+        raise _stopped(status, float("nan"))
+    stretch = np.maximum(np.asarray(relative.value, dtype=float), 1e-12)
+    precision: FloatArray = stretch / float(share @ stretch) * start.precision
+    precision = within_budget(start.costs, precision, 2 * rho)
+    objective = float(np.max(variance @ np.reciprocal(precision)))
+    multipliers = np.maximum(np.ravel(below.dual_value), 0.0)
+    cost = np.array([float(c) for c in start.costs])
+    bound = _lower_bound(variance.T @ (multipliers / multipliers.sum()), cost, float(2 * rho))
+    gap = 1.0 - bound / objective
+    if not gap <= 1e-4:
+        raise _stopped(status, gap)
+    return WorkloadPlan(start.taus, start.costs, precision, objective, max(gap, 0.0))
+
+
+def _lower_bound(gain: FloatArray, cost: FloatArray, budget: float) -> float:
+    return float(np.sum(np.sqrt(gain * cost)) ** 2 / budget)
+
+
+def cell_variances(workload: Workload, plan: WorkloadPlan) -> dict[AttributeSet, float]:
+    """Return the variance of each cell of every workload marginal under the plan."""
+    precision = dict(zip(plan.taus, plan.precision.tolist(), strict=True))
+    variances = {}
+    for gamma in workload.weights:
+        taus, costs, ratio = _below(workload.domain, gamma)
+        parts = zip(taus, costs, ratio.tolist(), strict=True)
+        variances[gamma] = sum(float(c) * r * r / precision[tau] for tau, c, r in parts)
+    return variances
+
+
+def _measurable(workload: Workload) -> tuple[tuple[AttributeSet, ...], list[Fraction]]:
+    sizes = workload.domain.sizes
+    taus = tuple(tau for tau in workload.closure if all(sizes[i] > 1 for i in tau))
+    return taus, [privacy_cost(workload.domain.shape(tau)) for tau in taus]
+
+
+def _workload_ratio_squared(workload: Workload, taus: Sequence[AttributeSet]) -> FloatArray:
+    """Return r² of every residual: the sum over gamma ⊇ tau of w n_gamma / prod n² outside tau."""
+    domain = workload.domain
+    totals = dict.fromkeys(taus, 0.0)
+    for gamma, weight in workload.weights.items():
+        cells = domain.cells(gamma)
+        for tau in subsets(gamma):
+            if tau in totals:
+                totals[tau] += weight * cells * (domain.cells(tau) / cells) ** 2
+    return np.array([totals[tau] for tau in taus])
+
+
+# -- reference solver ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SolverPlan:
+    """What CVXPY with Clarabel answered, and how sure it was."""
+
+    added: FloatArray
+    objective: float
+    status: str
+    seconds: float
+
+
+def plan_by_solver(
+    cost: ArrayLike, gain: ArrayLike, known: ArrayLike, *, budget: float
+) -> SolverPlan:
+    """Solve the program of ``plan`` with CVXPY and Clarabel, the paper's solver, as a reference.
+
+    The program is brought to scale first: a residual that would not be reached even if another
+    took the whole budget is left out, and the others are described by how high the water stands
+    in them, relative to the highest it can stand anywhere.
+
+    Raises:
+        BudgetError: As ``plan``.
+        SolverError: If the solver returns no usable answer.
+    """
+    costs, gains, knowns = (np.atleast_1d(np.asarray(a, float)) for a in (cost, gain, known))
+    _check_plan(costs, gains, knowns, budget)
+    added = np.zeros_like(costs)
+    used = np.flatnonzero((costs > 0) & (gains > 0))
+    if not len(used):
+        return SolverPlan(added, 0.0, "empty", 0.0)
+    ratio = np.sqrt(gains[used]) / np.sqrt(costs[used])
+    base, width = knowns[used] / ratio, costs[used] * ratio
+    lowest = float(base.min())
+    # Heights above the lowest breakpoint; alone, a residual would reach base + budget / width.
+    top = float(np.min(base - lowest + budget / width))
+    reached = base - lowest < top
+    used, ratio, base, width = used[reached], ratio[reached], base[reached], width[reached]
+    height, status, seconds = _water_by_solver(base - lowest, width, lowest, top, budget)
+    added[used] = ratio * height
+    added *= budget / float(costs @ added)
+    parts = gains[gains > 0] / np.maximum((knowns + added)[gains > 0], np.finfo(float).tiny)
+    return SolverPlan(added, float(np.sum(parts)), status, seconds)
+
+
+def _water_by_solver(
+    base: FloatArray, width: FloatArray, lowest: float, top: float, budget: float
+) -> tuple[FloatArray, str, float]:
+    """Height of the water in each vessel, whose bottom stands ``base`` above the lowest."""
+    import cvxpy as cp
+
+    share = width * top / budget
+    y = cp.Variable(len(width), nonneg=True)  # height / top
+    if top > _FLAT * lowest:
+        depth = (lowest + base) / (lowest + top)
+        scale = share / share.sum()
+        objective = cp.sum(cp.multiply(scale, cp.inv_pos(depth + y * (top / (lowest + top)))))
+    else:
+        # 1/(lowest + h) to second order: the linear term is fixed by the budget.
+        objective = cp.sum(cp.multiply(share / share.sum(), cp.square(base / top + y)))
+    problem = cp.Problem(cp.Minimize(objective), [share @ y <= 1])
+    status = _solve(problem)
+    if y.value is None:
+        raise _stopped(status, float("nan"))
+    height = np.maximum(np.asarray(y.value, dtype=float), 0.0) * top
+    return height, status, float(problem.solver_stats.solve_time or 0.0)
+
+
+def _solve(problem: Any) -> str:
+    import warnings
+
+    import cvxpy as cp
+
+    names = ("tol_gap_abs", "tol_gap_rel", "tol_feas")
+    tolerances = dict.fromkeys(names, SOLVER_TOLERANCE)
+    with warnings.catch_warnings():
+        # "may be inaccurate": judged by the caller from the gap, not from the warning.
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            problem.solve(solver=cp.CLARABEL, **tolerances)
+        except cp.SolverError as error:
+            raise _stopped(str(error), float("nan")) from None
+    return cast("str", problem.status)
+
+
+def _stopped(status: str, gap: float) -> SolverError:
+    return SolverError(
+        f"Clarabel stopped with status {status!r} at a relative gap of {gap:.2g}; 1e-4 is needed. "
+        "Choose the sum of variances, which needs no solver, or a smaller workload.",
+        status=status,
+        gap=gap,
+    )
+
+
+def _check_plan(cost: FloatArray, gain: FloatArray, known: FloatArray, budget: float) -> None:
+    if not (isinstance(budget, int | float | Fraction) and 0 < budget < math.inf):
+        raise BudgetError(
+            f"The budget to plan with is {budget!r}; a positive number is needed. Stop here: "
+            "nothing is left to spend."
+        )
+    if not (cost.ndim == 1 and cost.shape == gain.shape == known.shape):
+        raise BudgetError(
+            f"cost, gain and known have shapes {cost.shape}, {gain.shape} and {known.shape}; three "
+            "lists of equal length are needed.",
+            code="E_PLAN",
+        )
+    for name, values in (("cost", cost), ("gain", gain), ("known", known)):
+        if not (np.isfinite(values).all() and (values >= 0).all()):
+            raise BudgetError(
+                f"{name} holds an entry that is negative or not finite; numbers of 0 or more are "
+                "needed.",
+                code="E_PLAN",
+            )
+    if ((cost == 0) & (gain > 0)).any():
+        raise BudgetError(
+            "A residual costs nothing and yet gains: its best precision is infinite. Give it a "
+            "positive cost, or no gain.",
+            code="E_PLAN",
+        )

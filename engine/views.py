@@ -1,0 +1,435 @@
+"""Events, estimates and insights as tidy frames, for charts, tables and widgets alike.
+
+Columns carry fixed names. What users wrote (names of attributes, values) is only ever a value in a
+column, so that no header can be mistaken for a field path. The first part takes released values
+only; what is below "not private" compares with the records and takes ``Insight``, ``Comparison`` or
+``Glimpse``. pandas is imported when a frame is made.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from engine import grem
+from engine.domain import Domain, subsets
+from engine.evaluation import Comparison, Insight, NotReleased
+from engine.released import Allocation, Beliefs, Estimate, Measurement
+from engine.residuals import privacy_cost
+from engine.trace import Event, RoundEnded, Started
+from engine.types import AttributeSet, FloatArray
+from engine.workload import Workload
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TOP = 12
+"""Candidates shown one by one; the rest are counted together."""
+POINTS = 400
+"""Most values of one residual drawn one by one; beyond it, as many evenly spaced quantiles."""
+
+# -- released values ----------------------------------------------------------------------------
+
+
+def budget(events: Sequence[Event]) -> pd.DataFrame:
+    """Return the ledger as segments that lie end to end: one pair a round, then what is left.
+
+    Args:
+        events: ``Started`` and any number of rounds after it.
+
+    Returns:
+        Columns round (0: before the first one; -1 for what is left), part (``select``, ``measure``,
+        ``left``), rho, exact (the fraction as text), start and end (in rho). The exact fractions
+        add up to the total.
+    """
+    import pandas as pd
+
+    total = _started(events).rho_total
+    rows: list[dict[str, Any]] = []
+    spent = Fraction(0)
+    for number, event in enumerate(events):
+        if not isinstance(event, Started | RoundEnded):
+            continue
+        for part in ("select", "measure"):
+            rho = sum((c.rho for c in event.charges if c.what == part), Fraction(0))
+            if rho > 0:
+                rows.append(_segment(number, part, spent, rho))
+                spent += rho
+    rows.append(_segment(-1, "left", spent, total - spent))
+    return pd.DataFrame(rows)
+
+
+def _segment(number: int, part: str, start: Fraction, rho: Fraction) -> dict[str, Any]:
+    return {
+        "round": number,
+        "part": part,
+        "rho": float(rho),
+        "exact": str(rho),
+        "start": float(start),
+        "end": float(start + rho),
+    }
+
+
+def allocation(event: RoundEnded, domain: Domain, gamma: AttributeSet) -> pd.DataFrame:
+    """Return what a round added to each residual within a marginal.
+
+    Args:
+        event: The round.
+        domain: Names and sizes.
+        gamma: The marginal: the one selected, or any other in a round that measured everything.
+
+    Returns:
+        One row a residual: label, names (tuple), degree, place and places (position among those of
+        its size), known and after (precision), added, share (of the round's measuring budget),
+        sigma_before, sigma_now, and sigma_equal, what an equal split of the round's budget would
+        have left. Sigmas are infinite where nothing is known; unit records.
+    """
+    import pandas as pd
+
+    planned = {a.attrs: a for a in _allocations(event, domain, gamma)}
+    count = len(event.allocations) or max(len({m.attrs for m in event.measurements}), 1)
+    share_each = float(event.rho_measure) / count
+    rows = []
+    for tau in subsets(gamma):
+        plan = planned.get(tau, Allocation(tau, 0.0, 0.0, Fraction(0)))
+        cost = float(privacy_cost(domain.shape(tau)))
+        same = [s for s in subsets(gamma) if len(s) == len(tau)]
+        equal = plan.known + (2 * share_each / cost if cost else 0.0)
+        rows.append(
+            {
+                "label": domain.label(tau),
+                "names": tuple(domain[i].name for i in tau),
+                "degree": len(tau),
+                "place": same.index(tau),
+                "places": len(same),
+                "known": plan.known,
+                "added": plan.added,
+                "after": plan.after,
+                "share": float(plan.rho / event.rho_measure),
+                "sigma_before": _sigma(plan.known),
+                "sigma_now": _sigma(plan.after),
+                "sigma_equal": _sigma(equal),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _allocations(event: RoundEnded, domain: Domain, gamma: AttributeSet) -> list[Allocation]:
+    """The round's plan within gamma; where whole marginals were measured, what that was worth."""
+    inside = set(subsets(gamma))
+    if event.allocations:
+        return [a for a in event.allocations if a.attrs in inside]
+    added: dict[AttributeSet, float] = {}
+    for measured in event.measurements:
+        if measured.attrs in inside:
+            added[measured.attrs] = added.get(measured.attrs, 0.0) + measured.precision
+    return [
+        Allocation(tau, 0.0, x, privacy_cost(domain.shape(tau)) * Fraction(x) / 2)
+        for tau, x in added.items()
+    ]
+
+
+def _sigma(precision: float) -> float:
+    return 1.0 / math.sqrt(precision) if precision > 0 else math.inf
+
+
+def measured(measurements: Sequence[Measurement], domain: Domain) -> pd.DataFrame:
+    """Return measured residuals, value by value, in units of their own noise.
+
+    An entry of a residual over m attributes has noise standard deviation sigma 2^(m/2), since its
+    covariance is sigma² V (MATH section 2). Residuals with more values than ``POINTS`` are
+    represented by evenly spaced quantiles; ``of`` says how many values there are.
+
+    Returns:
+        Columns label, degree, value (records), noise_sd (records), scaled (value / noise_sd),
+        outside (whether beyond ±1.96) and of.
+    """
+    import pandas as pd
+
+    parts = []
+    for one in measurements:
+        values = np.sort(one.values.ravel())
+        if len(values) > POINTS:
+            values = np.quantile(values, np.linspace(0, 1, POINTS))
+        sd = math.sqrt(one.variance * 2 ** len(one.attrs))
+        parts.append(
+            pd.DataFrame(
+                {
+                    "label": domain.label(one.attrs),
+                    "degree": len(one.attrs),
+                    "value": values,
+                    "noise_sd": sd,
+                    "scaled": values / sd,
+                    "outside": np.abs(values) > 1.96 * sd,
+                    "of": one.values.size,
+                }
+            )
+        )
+    columns = ["label", "degree", "value", "noise_sd", "scaled", "outside", "of"]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+
+
+def touched(before: Beliefs, after: Beliefs, event: RoundEnded, workload: Workload) -> pd.DataFrame:
+    """Return what a round did to every marginal of the workload, and to the one selected.
+
+    Returns:
+        One row a marginal: label, degree, first and second (positions of its attributes, for a grid of
+        pairs), cells, touched, moved (L1 distance between its two estimates, records), selected.
+    """
+    import pandas as pd
+
+    domain = workload.domain
+    taus = {m.attrs for m in event.measurements}
+    changes = after.changes_since(before, taus)
+    sets = list(workload.weights)
+    if event.selected is not None and event.selected not in workload.weights:
+        sets.insert(0, event.selected)
+    rows = []
+    for gamma in sets:
+        within = {tau: change for tau, change in changes.items() if set(tau) <= set(gamma)}
+        rows.append(
+            {
+                "label": domain.label(gamma),
+                "degree": len(gamma),
+                "first": gamma[0] if gamma else -1,
+                "second": gamma[1] if len(gamma) > 1 else -1,
+                "cells": domain.cells(gamma),
+                "touched": bool(within),
+                "moved": _moved(within, domain, gamma),
+                "selected": gamma == event.selected,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _moved(
+    changes: Mapping[AttributeSet, FloatArray], domain: Domain, gamma: AttributeSet
+) -> float:
+    if not changes:
+        return 0.0
+    part = grem.sum_of_parts(changes, gamma, domain.sizes)
+    return float(np.abs(part).sum()) * (domain.cells(gamma) / part.size)
+
+
+def released(estimate: Estimate, at: Mapping[int, int] | None = None) -> pd.DataFrame:
+    """Return an estimate cell by cell.
+
+    Args:
+        estimate: Any released marginal.
+        at: Attribute -> code, to look at one slice; those attributes leave the frame.
+
+    Returns:
+        For each attribute left, its codes i0, i1, ... and labels c0, c1, ...; released and std
+        (records; NaN where the noise is not known).
+    """
+    frame = _cells(estimate.domain, estimate.attrs, at or {})
+    frame["released"] = _slice(estimate.values, estimate.attrs, at or {})
+    frame["std"] = math.nan if estimate.std is None else estimate.std
+    return frame
+
+
+def _cells(domain: Domain, attrs: AttributeSet, at: Mapping[int, int]) -> pd.DataFrame:
+    import pandas as pd
+
+    left = [i for i in attrs if i not in at]
+    index = np.indices(domain.shape(tuple(left))).reshape(len(left), -1)
+    columns: dict[str, Any] = {}
+    for k, (i, codes) in enumerate(zip(left, index, strict=True)):
+        columns[f"i{k}"] = codes
+        columns[f"c{k}"] = np.asarray(domain[i].labels, dtype=object)[codes]
+    return pd.DataFrame(columns, index=pd.RangeIndex(domain.cells(tuple(left))))
+
+
+def _slice(values: FloatArray, attrs: AttributeSet, at: Mapping[int, int]) -> FloatArray:
+    where = tuple(at[i] if i in at else slice(None) for i in attrs)
+    return np.asarray(values[where], dtype=np.float64).ravel()
+
+
+def explain_released(event: RoundEnded, domain: Domain) -> list[str]:
+    """Say what a round did, from released values alone: two sentences at most."""
+    if event.selected is None or event.change is None or event.threshold is None:
+        count = len(event.measurements)
+        return [f"Everything was planned from sizes alone and measured at once: {count} residuals."]
+    moved, noise = f"{event.change:,.0f}", f"{event.threshold:,.0f}"
+    first = (
+        f"The answer for {domain.label(event.selected)} moved by {moved} records in all; "
+        f"noise alone would move it by about {noise}."
+    )
+    if event.last:
+        return [first, "This was the last round: it had all the budget that was left."]
+    if event.annealed:
+        return [first, "That is no more than noise, so the next rounds get four times the budget."]
+    return [first, "That is more than noise, so the round budgets stay as they are."]
+
+
+def _started(events: Sequence[Event]) -> Started:
+    first = events[0]
+    assert isinstance(first, Started)
+    return first
+
+
+# -- not private --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One marginal as selection saw it. Not private.
+
+    Args:
+        attrs: The marginal.
+        weight: How much the workload asks of it.
+        l1: Its true L1 error, records.
+        error_term: weight times ``l1``.
+        noise_term: What measuring it would leave, weighted alike.
+        probability: Chance of being selected.
+    """
+
+    attrs: AttributeSet
+    weight: float
+    l1: float
+    error_term: float
+    noise_term: float
+    probability: float
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Glimpse(NotReleased):
+    """What a screen keeps of an ``Insight``: the candidates on top, the rest counted. Not private.
+
+    Args:
+        candidates: Most probable first; the one chosen is always among them.
+        others: How many candidates are not.
+        others_probability: Their chance together.
+    """
+
+    candidates: tuple[Candidate, ...]
+    others: int
+    others_probability: float
+
+    def __repr__(self) -> str:
+        return "Glimpse(not private, not for release)"
+
+
+def glimpse(insight: Insight, workload: Workload, chosen: AttributeSet | None) -> Glimpse:
+    """Keep the top of an insight, for a screen that is not private."""
+    weights = workload.candidate_weights()[1:]
+    order = np.argsort(-insight.probability, kind="stable").tolist()
+    kept = order[:TOP]
+    if chosen is not None:
+        k = insight.candidates.index(chosen)
+        kept += [] if k in kept else [k]
+    candidates = tuple(
+        Candidate(
+            insight.candidates[k],
+            float(weights[k]),
+            float(insight.error_term[k] / weights[k]),
+            float(insight.error_term[k]),
+            float(insight.noise_term[k]),
+            float(insight.probability[k]),
+        )
+        for k in kept
+    )
+    rest = max(0.0, 1.0 - sum(c.probability for c in candidates))
+    return Glimpse(candidates, len(insight) - len(candidates), rest)
+
+
+def mean_l1(insight: Insight, workload: Workload) -> float:
+    """Mean true L1 error over the workload's marginals, in records, from the scores. Not private."""
+    index = workload.layout.index
+    rows = [index[attrs] - 1 for attrs in workload.weights]  # the total is no candidate
+    weights = workload.candidate_weights()[1:]
+    return float(np.mean(insight.error_term[rows] / weights[rows]))
+
+
+def selection(seen: Glimpse, domain: Domain, chosen: AttributeSet | None) -> pd.DataFrame:
+    """Return how a round selected. Not private.
+
+    Returns:
+        One row a candidate, most probable first: label, weight, l1, error, noise, score,
+        probability and chosen.
+    """
+    import pandas as pd
+
+    return pd.DataFrame(
+        [
+            {
+                "label": domain.label(c.attrs),
+                "weight": c.weight,
+                "l1": c.l1,
+                "error": c.error_term,
+                "noise": c.noise_term,
+                "score": c.error_term - c.noise_term,
+                "probability": c.probability,
+                "chosen": c.attrs == chosen,
+            }
+            for c in seen.candidates
+        ]
+    )
+
+
+def comparison(compared: Comparison, at: Mapping[int, int] | None = None) -> pd.DataFrame:
+    """Return a marginal beside the truth, cell by cell. Not private.
+
+    Returns:
+        As ``released``, and exact, difference (released less exact) and difference_sd (the same in
+        standard deviations of its noise; NaN where that is not known).
+    """
+    frame = _cells(compared.domain, compared.attrs, at or {})
+    std = compared.std if compared.std else math.nan
+    frame["released"] = _slice(compared.released, compared.attrs, at or {})
+    frame["std"] = std
+    frame["exact"] = _slice(compared.exact, compared.attrs, at or {})
+    frame["difference"] = frame["released"] - frame["exact"]
+    frame["difference_sd"] = frame["difference"] / std
+    return frame
+
+
+def errors(mean_errors: Sequence[float], records: int) -> pd.DataFrame:
+    """Return the error after each round. Not private.
+
+    Returns:
+        Columns round (0: before the first one) and error: mean L1 over the workload's marginals
+        divided by N, or in records if there are none.
+    """
+    import pandas as pd
+
+    values = [error / records if records else error for error in mean_errors]
+    return pd.DataFrame({"round": range(len(values)), "error": values})
+
+
+def explain(
+    event: RoundEnded, seen: Glimpse, domain: Domain, mean_errors: tuple[float, float], records: int
+) -> list[str]:
+    """Say why a round chose what it chose and what came of it. Not private.
+
+    Args:
+        event: The round.
+        seen: How it selected.
+        domain: Names.
+        mean_errors: Mean L1 error over the workload before and after, records.
+        records: The true number of records.
+    """
+    row = next(c for c in seen.candidates if c.attrs == event.selected)
+    noise = row.noise_term / row.weight
+    before, after = (e / records if records else e for e in mean_errors)
+    better = "fell" if after < before else "rose"
+    unit = " of N" if records else " records"
+    return [
+        f"{domain.label(row.attrs)} was off by {row.l1:,.0f} records in all, where this round's noise "
+        f"alone leaves about {noise:,.0f}; it had a chance of {percent(row.probability)}.",
+        f"The mean error over the workload {better} from {before:.3g} to {after:.3g}{unit}.",
+    ]
+
+
+def percent(share: float) -> str:
+    """Write a share for people; tiny and nearly whole ones are not rounded away."""
+    if 0 < share < 0.001:
+        return "< 0.1 %"
+    if 0.999 < share < 1:
+        return "> 99.9 %"
+    return f"{100 * share:.3g} %"
