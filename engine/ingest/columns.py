@@ -64,7 +64,8 @@ class Columns:
     def __post_init__(self) -> None:
         if self.width > self.limits.columns:
             raise DataError(
-                f"The table has {self.width:,} columns; at most {self.limits.columns:,} can be read. "
+                f"The table has {self.width:,} columns; at most {self.limits.columns:,} can be "
+                "read. "
                 "Keep only the columns that are needed.",
                 code="E_TOO_LARGE",
             )
@@ -144,7 +145,8 @@ class Columns:
     def _widen(self, width: int) -> None:
         if width > self.limits.columns:
             raise DataError(
-                f"A row has {width:,} cells; at most {self.limits.columns:,} columns can be read. Leave "
+                f"A row has {width:,} cells; at most {self.limits.columns:,} columns can be "
+                "read. Leave "
                 "such rows out.",
                 code="E_TOO_LARGE",
             )
@@ -158,7 +160,8 @@ class Columns:
             rows = [row + [""] * (self.width - len(row)) for row in rows]
         if (self.rows + len(rows)) * self.width > self.limits.cells:
             raise DataError(
-                f"The table has more than {self.limits.cells:,} cells. Keep only the columns that are "
+                f"The table has more than {self.limits.cells:,} cells. Keep only the columns "
+                "that are "
                 "needed, or take a part of the rows.",
                 code="E_TOO_LARGE",
             )
@@ -241,9 +244,12 @@ class Columns:
         if self.long_rows == "refuse":
             widest = max(cells for _, cells in self._long)
             raise DataError(
-                f"{counted(len(numbers), 'row')} ({where}) {'has' if len(numbers) == 1 else 'have'} up "
-                f"to {widest:,} cells; the header has {self.width:,} names. Put quotes around cells that "
-                "hold the separator, or choose to leave these rows out or to keep their extra cells in "
+                f"{counted(len(numbers), 'row')} ({where}) "
+                f"{'has' if len(numbers) == 1 else 'have'} up "
+                f"to {widest:,} cells; the header has {self.width:,} names. Put quotes around "
+                "cells that "
+                "hold the separator, or choose to leave these rows out or to keep their extra "
+                "cells in "
                 "columns of their own.",
                 code="E_CSV_SHAPE",
             )
@@ -267,7 +273,8 @@ class Columns:
             found.append(
                 Note(
                     "W_SHORT_ROWS",
-                    f"{counted(len(self._short), 'row')} ({lines_text(self._short)}) had fewer cells "
+                    f"{counted(len(self._short), 'row')} ({lines_text(self._short)}) had fewer "
+                    "cells "
                     f"than the {self.width:,} columns; empty cells were added at the end.",
                     lines=tuple(self._short[:SHOWN]),
                 )
@@ -276,7 +283,8 @@ class Columns:
             found.append(
                 Note(
                     "W_TRAILING_SEPARATOR",
-                    f"{counted(len(self._cut), 'row')} ended in more separators than there are columns; "
+                    f"{counted(len(self._cut), 'row')} ended in more separators than there are "
+                    "columns; "
                     "nothing stood there, so nothing is lost.",
                     lines=tuple(self._cut[:SHOWN]),
                 )
@@ -305,7 +313,8 @@ class Columns:
             found.append(
                 Note(
                     "W_LAST_LINE",
-                    f"{counted(self._beyond, 'line')} after line {self.last_line:,} left out, as chosen.",
+                    f"{counted(self._beyond, 'line')} after line {self.last_line:,} left out, as "
+                    "chosen.",
                     choice="last_line",
                 )
             )

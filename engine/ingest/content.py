@@ -54,7 +54,7 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"{\\rtf", "a rich-text document"),
     (b"MATLAB 5.0 MAT-file", "a MATLAB file"),
 )
-# What zipfile raises on a damaged or a locked archive; DataError is a ValueError, so it comes first.
+# What zipfile raises on a damaged or a locked archive. DataError is a ValueError: it comes first.
 _ZIP_FAULTS = (
     zipfile.BadZipFile,
     zlib.error,
@@ -110,7 +110,8 @@ def empty() -> DataError:
 def refused(name: str) -> DataError:
     """Return the refusal of a recognised kind of file."""
     return DataError(
-        f"The file is {name}; {_READABLE}. Save the table as CSV where it was made, and choose that.",
+        f"The file is {name}; {_READABLE}. Save the table as CSV where it was made, and choose "
+        "that.",
         code="E_FORMAT",
     )
 
@@ -120,7 +121,8 @@ def too_large(size: int | None, limits: Limits, *, unpacked: bool = False) -> Da
     found = "unpacks to more" if size is None else f"is {megabytes(size)}"
     whole = "The archive" if unpacked else "The file"
     return DataError(
-        f"{whole} {found}; at most {megabytes(limits.file)} can be read. Keep only the columns that "
+        f"{whole} {found}; at most {megabytes(limits.file)} can be read. Keep only the columns "
+        "that "
         "are needed, or take a part of the rows.",
         code="E_TOO_LARGE",
     )
@@ -167,7 +169,7 @@ def _inflated(data: bytes, limits: Limits) -> Iterator[bytes]:
             yield block
         rest = rest[fed - len(member.unused_data) :]
         # Padding after the last member is allowed by every reader; other bytes are not.
-        if rest[:2] != b"\x1f\x8b":
+        if bytes(rest[:2]) != b"\x1f\x8b":
             if bytes(rest).strip(b"\x00"):
                 raise _broken("gzip")
             return
@@ -175,7 +177,8 @@ def _inflated(data: bytes, limits: Limits) -> Iterator[bytes]:
 
 def _broken(kind: str) -> DataError:
     return DataError(
-        f"The {kind} file is damaged or cut off; it cannot be unpacked whole. Copy or save it again.",
+        f"The {kind} file is damaged or cut off; it cannot be unpacked whole. Copy or save it "
+        "again.",
         code="E_FORMAT",
     )
 

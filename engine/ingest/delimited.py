@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from engine.errors import DataError
-from engine.ingest.dialect import Dialect
+from engine.ingest.dialect import CsvReader, Dialect
 from engine.ingest.encoding import Encoding
 from engine.ingest.limits import Limits, megabytes
 from engine.ingest.notes import Note, counted, lines_text
@@ -77,7 +77,7 @@ def _codec(name: str) -> str:
 
 
 def text_of(data: bytes) -> bytes:
-    """Mend what no parser expects: lines that end in two carriage returns, an old end-of-file sign."""
+    """Mend what no parser expects: lines ending in two carriage returns, an end-of-file sign."""
     if b"\r\r\n" in data[: 1 << 16]:
         data = data.replace(b"\r\r\n", b"\r\n")
     return data[:-1] if data.endswith(b"\x1a") else data
@@ -107,14 +107,16 @@ def _check_text(lines: Sequence[str], nul: int) -> None:
     if odd > max(8, 0.02 * (len(text) + nul)):
         raise DataError(
             "The file is not text: many of its characters are control characters. CSV (or other "
-            "delimited text), Excel and Parquet can be read; choose such a file, or another encoding.",
+            "delimited text), Excel and Parquet can be read; choose such a file, or another "
+            "encoding.",
             code="E_FORMAT",
         )
 
 
 def _long_line(number: int, limits: Limits) -> DataError:
     return DataError(
-        f"Line {number:,} is longer than {megabytes(limits.line)}; at most that much can stand on one "
+        f"Line {number:,} is longer than {megabytes(limits.line)}; at most that much can stand "
+        "on one "
         "line. Check that the file is a table with one record a line.",
         code="E_CSV_SHAPE",
     )
@@ -166,9 +168,9 @@ class Reader:
             yield Chunk(rows, self._numbered(rows, line, after))
             line = after
 
-    def _parser(self, lines: Lines) -> csv._reader:  # type: ignore[name-defined]
+    def _parser(self, lines: Lines) -> CsvReader:
         kept = islice(iter(lines), self._skip, None)
-        return csv.reader(kept, **self._dialect.options(strict=True))  # type: ignore[call-overload]
+        return self._dialect.reader(kept, strict=True)
 
     def _numbered(self, rows: list[list[str]], first: int, after: int) -> Sequence[int]:
         if after - first == len(rows):
@@ -189,9 +191,9 @@ class Reader:
             inner = re.split(r"\r\n|\r|\n", cell)[1:-1] if len(cell) > 2 * width else []
             inner = [text for text in inner if text.strip()]
             separator = self._dialect.separator
-            if separator and width > 1 and len(inner) >= (1 if width > 2 else 3):
-                if all(text.count(separator) == width - 1 for text in inner):
-                    raise self._unclosed(line, swallowed=len(inner))
+            enough = separator and width > 1 and len(inner) >= (1 if width > 2 else 3)
+            if enough and all(text.count(separator) == width - 1 for text in inner):
+                raise self._unclosed(line, swallowed=len(inner))
 
     def _carefully(self, first_line: int) -> Iterator[Chunk]:
         """Read record by record from a known line on, noting the lines whose quotes do not fit."""
@@ -226,17 +228,17 @@ class Reader:
         if "end of data" in error or "field larger" in error or last != line:
             raise self._unclosed(line)
         self.stray_quotes.append(line)
-        options = self._dialect.options(strict=False)
-        row: list[str] = next(csv.reader([text], **options))  # type: ignore[call-overload]
-        return row
+        return next(self._dialect.reader([text], strict=False))
 
     def _unclosed(self, line: int, *, swallowed: int = 0) -> DataError:
         held = (
             f" and holds {counted(swallowed, 'line')} that look like records" if swallowed else ""
         )
         return DataError(
-            f"A quote is opened on line {line:,} and not closed where its cell ends{held}; every quoted "
-            "cell needs a closing quote. Close it there, or read the file with quotes as plain text.",
+            f"A quote is opened on line {line:,} and not closed where its cell ends{held}; every "
+            "quoted "
+            "cell needs a closing quote. Close it there, or read the file with quotes as plain "
+            "text.",
             code="E_CSV_SHAPE",
         )
 
@@ -247,7 +249,8 @@ class Reader:
             found.append(
                 Note(
                     "W_QUOTES",
-                    f"Quotes on {lines_text(self.stray_quotes)} stand inside a quoted cell without being "
+                    f"Quotes on {lines_text(self.stray_quotes)} stand inside a quoted cell "
+                    "without being "
                     "doubled; the cells were read as well as possible. Check them.",
                     lines=tuple(self.stray_quotes[:5]),
                     choice="quoting",

@@ -11,8 +11,10 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Protocol
 
 STRONG = (",", ";", "\t", "|")
 WEAK = ("\x1f", "\x01", "^", "~", "¦", "§")
@@ -22,10 +24,24 @@ NAMES = {
 }  # fmt: skip
 _UNUSED = "\x1e"
 _PLAIN = re.compile(
-    r"[-+]?[\d.,'\u00a0\u202f ]*\d[%€$£]?|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T][\d:.]+Z?)?|\d\d?:\d\d(:\d\d)?"
+    r"[-+]?[\d.,'\u00a0\u202f ]*\d[%€$£]?|"
+    r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T][\d:.]+Z?)?|\d\d?:\d\d(:\d\d)?"
 )
 _SINGLE_QUOTED = re.compile(r"(?:^|[,;\t|])'[^'\n]*'(?=[,;\t|]|\s*$)", re.MULTILINE)
 _SEP_LINE = re.compile(r'^\ufeff?"?sep=(.|\\t)"?[,;\t|]*\s*$', re.IGNORECASE)
+
+
+class CsvReader(Protocol):
+    """What ``csv.reader`` returns."""
+
+    @property
+    def line_num(self) -> int:
+        """Lines read so far."""
+        ...
+
+    def __iter__(self) -> Iterator[list[str]]: ...
+
+    def __next__(self) -> list[str]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +56,18 @@ class Dialect:
     escape: str = ""
     trim: bool = True
 
-    def options(self, *, strict: bool) -> dict[str, object]:
-        """Return the arguments of ``csv.reader``."""
-        return {
-            "delimiter": self.separator or _UNUSED,
-            "quotechar": self.quoting or None,
-            "quoting": csv.QUOTE_MINIMAL if self.quoting else csv.QUOTE_NONE,
-            "escapechar": self.escape or None,
-            "doublequote": True,
-            "skipinitialspace": bool(self.trim and self.separator.strip() and self.quoting),
-            "strict": strict,
-        }
+    def reader(self, lines: Iterable[str], *, strict: bool) -> CsvReader:
+        """Return the csv module's reader for this dialect."""
+        return csv.reader(
+            lines,
+            delimiter=self.separator or _UNUSED,
+            quotechar=self.quoting or None,
+            quoting=csv.QUOTE_MINIMAL if self.quoting else csv.QUOTE_NONE,
+            escapechar=self.escape or None,
+            doublequote=True,
+            skipinitialspace=bool(self.trim and self.separator.strip() and self.quoting),
+            strict=strict,
+        )
 
 
 def declared(first_line: str) -> str | None:
@@ -91,11 +108,10 @@ def detect(
 def records(lines: Sequence[str], dialect: Dialect) -> list[list[str]]:
     """Parse some lines leniently; for looking at them only."""
     rows: list[list[str]] = []
-    reader = csv.reader(iter(lines), **dialect.options(strict=False))  # type: ignore[call-overload]
-    try:
-        rows.extend(reader)
-    except csv.Error:
-        pass  # a cell without an end; what came before is enough to judge by
+    with suppress(csv.Error):
+        rows.extend(
+            dialect.reader(lines, strict=False)
+        )  # a cell without an end; what came before is enough to judge by
     return rows
 
 
@@ -117,7 +133,7 @@ def _escape(lines: Sequence[str], separator: str | None, quoting: str) -> str:
 
 
 def _misfits(lines: Sequence[str], dialect: Dialect) -> int:
-    reader = csv.reader(iter(lines), **dialect.options(strict=True))  # type: ignore[call-overload]
+    reader = dialect.reader(lines, strict=True)
     misfits = 0
     while True:
         try:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Literal
 
 from engine.domain import Attribute, Domain, Missing, Outside
@@ -18,10 +20,21 @@ DatePart = Literal["year", "quarter", "month", "weekday"]
 DATE_PARTS: dict[DatePart, tuple[str, ...] | None] = {
     "year": None,
     "quarter": ("Q1", "Q2", "Q3", "Q4"),
-    "month": tuple(
-        ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
+    "month": (
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
     ),
-    "weekday": tuple(["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]),
+    "weekday": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
 }
 """Parts of a date that an attribute may hold, with their values where those are public."""
 
@@ -41,7 +54,8 @@ def equal_width(low: float, high: float, bins: int) -> tuple[float, ...]:
     """
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise DomainError(
-            f"The bounds are {low:g} and {high:g}; two numbers, the smaller first, are needed. Type "
+            f"The bounds are {low:g} and {high:g}; two numbers, the smaller first, are needed. "
+            "Type "
             "bounds that are publicly known."
         )
     if not 1 <= bins <= 10_000:
@@ -52,7 +66,7 @@ def equal_width(low: float, high: float, bins: int) -> tuple[float, ...]:
     digits = max(0, 6 - math.floor(math.log10(max(abs(low), abs(high), 1e-12))))
     inner = [round(low + width * i, digits) for i in range(1, bins)]
     edges = (float(low), *inner, float(high))
-    if any(a >= b for a, b in zip(edges, edges[1:], strict=False)):
+    if any(a >= b for a, b in pairwise(edges)):
         edges = (float(low), *(low + width * i for i in range(1, bins)), float(high))
     return edges
 
@@ -88,13 +102,15 @@ def typed_edges(text: str, decimal: str = ".") -> tuple[float, ...]:
         number = readings.number(piece, decimal)
         if number is None or not math.isfinite(number):
             raise DomainError(
-                f"Edge {place} is no number; edges are numbers set apart by spaces, such as 0 18 65 "
+                f"Edge {place} is no number; edges are numbers set apart by spaces, such as 0 18 "
+                "65 "
                 "120. Correct it."
             )
         edges.append(number)
-    if len(edges) < 2 or any(a >= b for a, b in zip(edges, edges[1:], strict=False)):
+    if len(edges) < 2 or any(a >= b for a, b in pairwise(edges)):
         raise DomainError(
-            f"There are {len(edges)} edges; at least two, each larger than the one before, are needed. "
+            f"There are {len(edges)} edges; at least two, each larger than the one before, are "
+            "needed. "
             "Type them in order."
         )
     return tuple(edges)
@@ -184,8 +200,8 @@ def _number_attribute(
         )  # fmt: skip
     low, high = nice_bounds(low, high)
     return Attribute(
-        proposal.label, "numeric", edges=equal_width(low, high, bins), outside=rule, missing=missing,
-        source="data",
+        proposal.label, "numeric", edges=equal_width(low, high, bins), outside=rule,
+        missing=missing, source="data",
     )  # fmt: skip
 
 
@@ -248,6 +264,4 @@ def draft_domain(
 
 def with_source(attribute: Attribute, source: DomainSource) -> Attribute:
     """Return the attribute with another account of where its values came from."""
-    from dataclasses import replace
-
     return replace(attribute, source=source)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NoReturn, cast
+from typing import NoReturn, TypeAlias, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.domain import Attribute, Domain
 from engine.errors import DataError
@@ -15,8 +16,9 @@ from engine.ingest import readings
 from engine.ingest.domains import DATE_PARTS, DatePart
 from engine.ingest.preview import Preview
 from engine.tables import Table, encode_texts
-from engine.types import IntArray
+from engine.types import FloatArray, IntArray
 
+BoolArray: TypeAlias = NDArray[np.bool_]
 _DROP, _OUTSIDE, _MISSING = -1, -2, -3
 _PART = re.compile(rf"(?P<label>.*) \((?P<part>{'|'.join(DATE_PARTS)})\)", re.DOTALL)
 
@@ -98,25 +100,18 @@ def encode_counted(
     )
 
 
-def _codes(
-    preview: Preview, attribute: Attribute
-) -> tuple[IntArray, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+def _codes(preview: Preview, attribute: Attribute) -> tuple[IntArray, BoolArray]:
+    """Return each record's code, and whether its cell was undeclared."""
     # Every distinct text is understood once, however many records hold it.
     column, part = _column(preview, attribute)
     coded = preview.texts(column).combine_chunks().dictionary_encode()
     texts = cast("list[str]", coded.dictionary.to_pylist())
-    places = np.asarray(coded.indices)
-    meant = _meanings(preview, attribute, column, texts, part)
-    codes = np.fromiter(meant, np.int64, len(texts))
-    strict = codes
-    if attribute.outside != "refuse":
-        refusing = replace(attribute, outside="refuse")
-        strict = np.fromiter(
-            _meanings(preview, refusing, column, texts, part), np.int64, len(texts)
-        )
-    if not len(texts):
+    if not texts:
         return np.zeros(0, np.int64), np.zeros(0, np.bool_)
-    return codes[places], (strict == _OUTSIDE)[places]
+    plain = _plain_texts(preview, attribute, column, texts, part)
+    codes, undeclared = meanings(attribute, plain, _decimal(preview))
+    places = np.asarray(coded.indices)
+    return codes[places], undeclared[places]
 
 
 def _column(preview: Preview, attribute: Attribute) -> tuple[str, DatePart | None]:
@@ -128,39 +123,94 @@ def _column(preview: Preview, attribute: Attribute) -> tuple[str, DatePart | Non
     return preview.column(attribute.name), None  # refuses
 
 
-def _meanings(
+def _decimal(preview: Preview) -> str:
+    return str(preview.choices.get("decimal", "."))
+
+
+def _plain_texts(
     preview: Preview, attribute: Attribute, column: str, texts: Sequence[str], part: DatePart | None
-) -> list[int]:
-    day_first = True
-    if part is not None:
-        label = preview.labels[int(column[1:])]
-        day_first = preview.attributes(label)[0].day_first
-    declared = set(attribute.labels) if attribute.kind in ("categorical", "ordinal") else set()
-    codes = set(attribute.missing.codes) if attribute.missing else set()
+) -> list[str]:
+    """Put "" for what a person said is missing, and the part asked for in a date's place."""
+    declared = set(attribute.values or ())
     said = set(preview.choices.get("missing", ())) - declared
-    decimal = str(preview.choices.get("decimal", "."))
-    plain = []
-    for text in texts:
-        if text in said:
-            plain.append("")
-        elif not text or text in codes or text in declared:
-            plain.append(text)
-        elif part is not None:
-            plain.append(_date_text(text, part, day_first=day_first))
-        elif attribute.kind in ("integer", "numeric"):
-            plain.append(_number_text(text, decimal))
+    plain = ["" if text in said else text for text in texts] if said else list(texts)
+    if part is None:
+        return plain
+    day_first = preview.attributes(preview.labels[int(column[1:])])[0].day_first
+    stay = {"", *(attribute.missing.codes if attribute.missing else ())}
+    return [t if t in stay else _date_text(t, part, day_first=day_first) for t in plain]
+
+
+def meanings(
+    attribute: Attribute, texts: Sequence[str], decimal: str = "."
+) -> tuple[IntArray, BoolArray]:
+    """Return the code of each text, and whether it was undeclared (whatever its rule made of it).
+
+    Numbers are binned all at once; every other text goes to ``engine.tables.encode_texts``.
+    """
+    codes = np.empty(len(texts), np.int64)
+    undeclared = np.zeros(len(texts), np.bool_)
+    values, others = _numbers(attribute, texts, decimal)
+    if len(values):
+        at = ~np.isnan(values)
+        codes[at], undeclared[at] = _number_codes(attribute, values[at])
+    spoken = list(texts)
+    if attribute.kind in ("integer", "numeric"):
+        # What is no number in this file must not be taken for one by another reader ("1.5" under a
+        # decimal comma).
+        codes_said = set(attribute.missing.codes) if attribute.missing else set()
+        for i in others:
+            if spoken[i] and spoken[i] not in codes_said:
+                spoken[i] = "(no number)"
+    held = {spoken[i] for i in others}
+    meaning = encode_texts(attribute, held)
+    strict = meaning
+    if attribute.outside != "refuse":
+        strict = encode_texts(replace(attribute, outside="refuse"), held)
+    for i in others:
+        codes[i] = meaning[spoken[i]]
+        undeclared[i] = strict[spoken[i]] == _OUTSIDE
+    return codes, undeclared
+
+
+def _numbers(
+    attribute: Attribute, texts: Sequence[str], decimal: str
+) -> tuple[FloatArray, list[int]]:
+    """Read the texts as numbers where the attribute holds such; NaN and a position for the rest."""
+    if attribute.kind not in ("integer", "numeric"):
+        return np.zeros(0), list(range(len(texts)))
+    codes = set(attribute.missing.codes) if attribute.missing else set()
+    values = np.full(len(texts), np.nan)
+    others = []
+    for i, text in enumerate(texts):
+        number = None if text in codes else readings.number(text, decimal)
+        if number is None:
+            others.append(i)
         else:
-            plain.append(text)
-    meaning = encode_texts(attribute, set(plain))
-    return [meaning[text] for text in plain]
+            values[i] = number
+    return values, others
 
 
-def _number_text(text: str, decimal: str) -> str:
-    if decimal == "." and readings.is_plain_number(text):
-        return text
-    number = readings.number(text, decimal)
-    # What is no number must not be taken for one by another reader ("1,5" is not 15, "1_0" not 10).
-    return "(no number)" if number is None else repr(number)
+def _number_codes(attribute: Attribute, values: FloatArray) -> tuple[IntArray, BoolArray]:
+    if attribute.edges is not None:
+        edges = np.array(attribute.edges)
+        low, high = edges[0], edges[-1]
+        fine = (values >= low) & (values <= high)
+    else:
+        low, high = attribute.bounds or (0, 0)
+        fine = (values >= low) & (values <= high) & (values == np.floor(values))
+        edges = None
+    nearest = np.clip(values, low, high) if attribute.outside == "clamp" else values
+    inside = (nearest >= low) & (nearest <= high)
+    if edges is not None:
+        bins = np.searchsorted(edges, nearest, side="right") - 1
+        codes = np.minimum(bins, len(edges) - 2)
+    else:
+        inside &= nearest == np.floor(nearest)
+        codes = np.where(inside, nearest - low, 0).astype(np.int64)
+    own = attribute.missing is not None and attribute.missing.rule == "category"
+    beyond = attribute.size - own - 1 if attribute.outside == "other" else _OUTSIDE
+    return np.where(inside, codes, beyond), ~fine
 
 
 def _date_text(text: str, part: DatePart, *, day_first: bool) -> str:
@@ -185,13 +235,15 @@ def _check(preview: Preview, attribute: Attribute, codes: IntArray) -> None:
         where = f"first on line {line:,}" if line else f"first in record {int(hit.argmax()) + 1:,}"
         if code == "E_MISSING":
             raise DataError(
-                f"Attribute {attribute.name!r} has a missing cell ({where}) and its domain has no rule "
+                f"Attribute {attribute.name!r} has a missing cell ({where}) and its domain has "
+                "no rule "
                 "for it. Give missing cells a category of their own, leave such records out, or "
                 "replace them.",
                 code=code,
             )
         raise DataError(
-            f"Attribute {attribute.name!r} has a value outside its declared domain ({where}). Declare "
+            f"Attribute {attribute.name!r} has a value outside its declared domain ({where}). "
+            "Declare "
             "it, or say what undeclared values become: Other, or the nearest bound.",
             code=code,
         )
@@ -199,13 +251,14 @@ def _check(preview: Preview, attribute: Attribute, codes: IntArray) -> None:
 
 def _kept_of_each(
     preview: Preview, person: str, most: int, rng: np.random.Generator | None
-) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+) -> BoolArray:
     """Keep at most so many rows of each person, chosen at random."""
     coded = preview.texts(preview.column(person)).combine_chunks().dictionary_encode()
     who = np.asarray(coded.indices, dtype=np.int64)
     if "" in coded.dictionary.to_pylist():
         raise DataError(
-            f"Column {person!r} says whose row it is, and some of its cells are empty; every row needs "
+            f"Column {person!r} says whose row it is, and some of its cells are empty; every row "
+            "needs "
             "one. Fill them in, or choose another column.",
             code="E_MISSING",
         )

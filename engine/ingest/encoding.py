@@ -41,7 +41,7 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """An encoding and how it was found: ``sure`` is False for a guess; ``bad`` counts its misfits."""
+    """An encoding; ``sure`` is False for a guess, ``bad`` counts the characters that do not fit."""
 
     name: str
     bom: int = 0
@@ -50,7 +50,7 @@ class Encoding:
 
 
 def detect(data: bytes) -> Encoding:
-    """Find the encoding: a byte order mark, valid UTF-8, the zeros of UTF-16, then the legacy ones."""
+    """Find the encoding: a byte order mark, the zeros of UTF-16, valid UTF-8, then the old ones."""
     for bom, name in _BOMS:
         if data.startswith(bom):
             return Encoding(name, bom=len(bom))

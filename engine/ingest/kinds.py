@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -17,12 +18,12 @@ from engine.ingest import readings
 from engine.ingest.notes import counted
 
 Reading = Literal[
-    "categorical", "ordinal", "yes/no", "integer", "numeric", "date", "identifier", "text", "constant",
-    "empty",
+    "categorical", "ordinal", "yes/no", "integer", "numeric", "date", "identifier", "text",
+    "constant", "empty",
 ]  # fmt: skip
 READINGS: tuple[Reading, ...] = (
-    "categorical", "ordinal", "yes/no", "integer", "numeric", "date", "identifier", "text", "constant",
-    "empty",
+    "categorical", "ordinal", "yes/no", "integer", "numeric", "date", "identifier", "text",
+    "constant", "empty",
 )  # fmt: skip
 LEFT_OUT = frozenset({"identifier", "text", "constant", "empty"})
 """Readings that are offered for leaving out."""
@@ -63,7 +64,8 @@ _BAND = re.compile(
 )
 _SCALES: tuple[tuple[str, ...], ...] = (
     ("never", "rarely", "seldom", "sometimes", "occasionally", "often", "usually", "always"),
-    ("strongly disagree", "disagree", "neither agree nor disagree", "neutral", "agree", "strongly agree"),
+    ("strongly disagree", "disagree", "neither agree nor disagree", "neutral", "agree",
+     "strongly agree"),
     ("very dissatisfied", "dissatisfied", "neutral", "satisfied", "very satisfied"),
     ("none", "very low", "low", "medium", "moderate", "average", "high", "very high"),
     ("very bad", "bad", "very poor", "poor", "fair", "average", "good", "very good", "excellent"),
@@ -72,8 +74,8 @@ _SCALES: tuple[tuple[str, ...], ...] = (
     ("mon", "tue", "wed", "thu", "fri", "sat", "sun"),
     ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
     ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"),
-    ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
-     "november", "december"),
+    ("january", "february", "march", "april", "may", "june", "july", "august", "september",
+     "october", "november", "december"),
     ("first", "second", "third", "fourth", "fifth"),
     ("1st", "2nd", "3rd", "4th", "5th"),
     ("travel_rarely", "travel_frequently"),
@@ -225,7 +227,7 @@ def _as_numbers(facts: _Facts) -> dict[str, Any] | None:
 def _special_codes(
     facts: _Facts, numbers: Sequence[float], others: Sequence[str]
 ) -> tuple[str, ...] | None:
-    """Return the few texts among numbers that can only mean "missing"; None: these are no numbers."""
+    """Return the few texts among numbers that can only mean "missing"; None if there are more."""
     if not others:
         return ()
     tokens = [text for text in others if readings.is_missing_token(text)]
@@ -251,16 +253,16 @@ def _as_codes(facts: _Facts, numbers: Sequence[float], special: int) -> dict[str
         return {"kind": kind, "reason": "Its numbers have leading zeros, so they are codes."}
     if not whole or not numbers:
         return None
-    if _CODE_NAME.search(facts.label) and not _AMOUNT_NAME.search(facts.label):
-        if facts.distinct <= 500 and not unique:
-            return {"kind": "categorical", "reason": "Its name speaks of codes, and they repeat."}
+    coded = _CODE_NAME.search(facts.label) and not _AMOUNT_NAME.search(facts.label)
+    if coded and facts.distinct <= 500 and not unique:
+        return {"kind": "categorical", "reason": "Its name speaks of codes, and they repeat."}
     if _counts_something(facts, values):
         return None
     few = len(set(numbers)) <= _FEW and max(map(abs, numbers)) <= 99
     if few and not (_AMOUNT_NAME.search(facts.label) and len(numbers) > 2) and facts.rows > 2:
         return {
             "kind": "categorical",
-            "reason": f"It has only {counted(len(numbers), 'whole number')}, which look like codes.",
+            "reason": f"It has only {counted(len(numbers), 'whole number')}: codes, it seems.",
         }
     return None
 
@@ -278,8 +280,8 @@ def _counts_something(facts: _Facts, values: Sequence[str]) -> bool:
         return False
     heights = [held[step] for step in steps]
     top = heights.index(max(heights))
-    rising = all(a <= b for a, b in zip(heights[:top], heights[1 : top + 1], strict=False))
-    falling = all(a >= b for a, b in zip(heights[top:], heights[top + 1 :], strict=False))
+    rising = all(a <= b for a, b in pairwise(heights[: top + 1]))
+    falling = all(a >= b for a, b in pairwise(heights[top:]))
     return rising and falling
 
 
@@ -317,7 +319,7 @@ def _quoted(codes: Sequence[str]) -> str:
 
 def _as_dates(facts: _Facts) -> dict[str, Any] | None:
     looked = [v for v in facts.values if not readings.is_missing_token(v)][:2000]
-    first, mixed = readings.first_is_day(looked)
+    first, _ = readings.first_is_day(looked)
     day_first = first is not False
     fine = sum(readings.date(value, day_first=day_first) is not None for value in looked)
     if not looked or fine < 0.95 * len(looked):
@@ -345,8 +347,8 @@ def _as_texts(facts: _Facts) -> dict[str, Any]:
     if facts.distinct > _MANY_TEXTS and facts.distinct > 0.02 * facts.present:
         return {
             "kind": "text",
-            "reason": f"It has {facts.distinct:,} different texts, too many for categories; a declared "
-            "list of the most important ones with Other would do.",
+            "reason": f"It has {facts.distinct:,} different texts, too many for categories; a "
+            "declared list of the most important ones with Other would do.",
         }
     if length > 60 or (
         _FREE_NAME.search(facts.label) and facts.distinct > max(2, 0.5 * facts.present)

@@ -102,8 +102,7 @@ class Preview:
 
 def as_arrow(column: pd.Series[str]) -> pa.ChunkedArray:
     """Return a text column as an Arrow array, without copying where pandas keeps it as one."""
-    array = pa.chunked_array(pa.array(column, type=pa.large_string(), from_pandas=True))  # type: ignore[arg-type]
-    return array
+    return pa.chunked_array(pa.array(column, type=pa.large_string(), from_pandas=True))
 
 
 def read(
@@ -230,7 +229,8 @@ class _Asked:
         ):
             if not fine:
                 raise DataError(
-                    f"The choice {what!r} cannot be what was given; {needed} is needed. Correct it, "
+                    f"The choice {what!r} cannot be what was given; {needed} is needed. Correct "
+                    "it, "
                     "or leave it to be found.",
                     code="E_CHOICE",
                 )
@@ -276,7 +276,8 @@ def _bytes(source: Source, limits: Limits, name: str | None) -> tuple[bytes, str
     data = source.read(limits.file + 1)
     if len(data) > limits.file:
         raise DataError(
-            f"The file is larger than {megabytes(limits.file)}, the most that can be read. Keep only "
+            f"The file is larger than {megabytes(limits.file)}, the most that can be read. Keep "
+            "only "
             "the columns that are needed, or take a part of the rows.",
             code="E_TOO_LARGE",
         )
@@ -331,7 +332,8 @@ class _Draft:
             self.notes.append(
                 Note(
                     "W_MISSING_TOKENS",
-                    f"{counted(sum(tokens.values()), 'cell')} hold what often means missing ({named}). "
+                    f"{counted(sum(tokens.values()), 'cell')} hold what often means missing "
+                    f"({named}). "
                     "They stay as they are until you say that they mean missing.",
                     choice="missing",
                 )
@@ -349,7 +351,8 @@ def _read_text(data: bytes, asked: _Asked, limits: Limits, progress: Progress | 
     # Lines above a header that a person named are not parsed: they may hold anything.
     top = max(skip, (asked.header_line or 1) - 1)
     spoken, possible = dialect.detect(
-        sample[top:] or sample, separator=asked.separator if asked.separator is not None else declared,
+        sample[top:] or sample,
+        separator=asked.separator if asked.separator is not None else declared,
         quoting=asked.quoting, escape=asked.escape,
     )  # fmt: skip
     spoken = replace(spoken, trim=asked.trim)
@@ -511,7 +514,8 @@ def _encoding_notes(found: encoding.Encoding, asked: _Asked) -> list[Note]:
         return [
             Note(
                 "W_BAD_BYTES",
-                f"{counted(found.bad, 'character')} could not be read as {found.name} and show as a "
+                f"{counted(found.bad, 'character')} could not be read as {found.name} and show "
+                "as a "
                 "question mark in a diamond. Try another encoding.",
                 choice="encoding",
             )
@@ -520,7 +524,8 @@ def _encoding_notes(found: encoding.Encoding, asked: _Asked) -> list[Note]:
         return [
             Note(
                 "W_ENCODING",
-                f"The text is not UTF-8; it was read as {found.name}. Check letters with accents, and "
+                f"The text is not UTF-8; it was read as {found.name}. Check letters with "
+                "accents, and "
                 "choose another encoding if they look wrong.",
                 choice="encoding",
             )
@@ -566,7 +571,8 @@ def _table_notes(labels: tuple[str, ...], columns: list[pa.ChunkedArray], rows: 
         found.append(
             Note(
                 "W_EMPTY_COLUMNS",
-                f"{counted(len(empty), 'column')} hold nothing at all; leaving them out is offered.",
+                f"{counted(len(empty), 'column')} hold nothing at all; leaving them out is "
+                "offered.",
                 columns=tuple(f"c{j}" for j in empty[:5]),
             )
         )
@@ -593,7 +599,8 @@ def _decimal(columns: list[pa.ChunkedArray], separator: object) -> tuple[str, No
         return ".", None
     return ",", Note(
         "W_DECIMAL_COMMA",
-        "Numbers seem to be written with a decimal comma (1,5 is one and a half). Say so if the comma "
+        "Numbers seem to be written with a decimal comma (1,5 is one and a half). Say so if the "
+        "comma "
         "separates thousands.",
         choice="decimal",
     )
@@ -611,7 +618,12 @@ def _missing_tokens(columns: list[pa.ChunkedArray]) -> dict[str, int]:
 
 
 def _frame(columns: list[pa.ChunkedArray], rows: int) -> pd.DataFrame:
-    # The arrays themselves, in pieces as they are: joining or casting them would need twice the room.
-    made = {f"c{j}": pd.arrays.ArrowStringArray(c, dtype=_TEXT) for j, c in enumerate(columns)}
+    # The arrays themselves, in pieces as they are: joining or casting them takes twice the room.
+    made = {f"c{j}": _text_array(column) for j, column in enumerate(columns)}
     pa.default_memory_pool().release_unused()
     return pd.DataFrame(made, index=pd.RangeIndex(rows), copy=False)
+
+
+def _text_array(column: pa.ChunkedArray) -> pd.arrays.ArrowStringArray:
+    # The stubs do not know the dtype argument yet.
+    return pd.arrays.ArrowStringArray(column, dtype=_TEXT)  # type: ignore[call-arg]

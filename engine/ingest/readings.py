@@ -11,9 +11,10 @@ Decimal = Literal[".", ","]
 
 MISSING_TOKENS = frozenset(
     {
-        "NA", "N/A", "n/a", "na", "#N/A", "NaN", "nan", "NAN", "NULL", "null", "Null", "None", "none",
-        "NONE", "?", "-", "--", ".", "..", "...", "*", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "<NA>",
-        "missing", "Missing", "(missing)", "unknown", "Unknown", "k.A.", "keine Angabe", "N.A.", "n.a.",
+        "NA", "N/A", "n/a", "na", "#N/A", "NaN", "nan", "NAN", "NULL", "null", "Null", "None",
+        "none", "NONE", "?", "-", "--", ".", "..", "...", "*", "#NULL!", "#DIV/0!", "#VALUE!",
+        "#REF!", "<NA>", "missing", "Missing", "(missing)", "unknown", "Unknown", "k.A.",
+        "keine Angabe", "N.A.", "n.a.",
     }
 )  # fmt: skip
 """Texts that often mean "no answer". They are public words, so a message may show them."""
@@ -111,7 +112,8 @@ _MONTHS = {
     name: i
     for i, names in enumerate(
         (
-            "jan january januar janvier", "feb february februar", "mar march märz mrz", "apr april avril",
+            "jan january januar janvier", "feb february februar", "mar march märz mrz",
+            "apr april avril",
             "may mai", "jun june juni juin", "jul july juli juillet", "aug august août",
             "sep sept september", "oct october oktober okt", "nov november",
             "dec december dezember dez",
@@ -126,7 +128,8 @@ _YEAR_LAST = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}}){_CLO
 _YEAR_MONTH = re.compile(r"(\d{4})-(0[1-9]|1[0-2])", re.ASCII)
 _QUARTER = re.compile(r"(\d{4})[ -]?Q([1-4])", re.ASCII)
 _NAMED = re.compile(
-    rf"(?:(\d{{1,2}})[ .-]{{1,2}})?([^\W\d_]{{3,9}})\.?[ ,.-]{{1,2}}(?:(\d{{1,2}}), )?(\d{{4}}|\d{{2}}){_CLOCK}"
+    rf"(?:(\d{{1,2}})[ .-]{{1,2}})?([^\W\d_]{{3,9}})\.?[ ,.-]{{1,2}}"
+    rf"(?:(\d{{1,2}}), )?(\d{{4}}|\d{{2}}){_CLOCK}"
 )
 
 
@@ -191,7 +194,8 @@ def first_is_day(cells: Iterable[str]) -> tuple[bool | None, bool]:
 # -- yes and no ---------------------------------------------------------------------------------
 
 _PAIRS = (
-    {"yes", "no"}, {"y", "n"}, {"true", "false"}, {"t", "f"}, {"0", "1"}, {"ja", "nein"}, {"j", "n"},
+    {"yes", "no"}, {"y", "n"}, {"true", "false"}, {"t", "f"}, {"0", "1"}, {"ja", "nein"},
+    {"j", "n"},
     {"oui", "non"}, {"si", "no"}, {"sí", "no"}, {"on", "off"}, {"0.0", "1.0"}, {"wahr", "falsch"},
     {"vrai", "faux"},
 )  # fmt: skip

@@ -63,7 +63,8 @@ class Workbook:
             sheet = self.names[sheet]
         if sheet not in self.names:
             raise DataError(
-                f"The workbook has no sheet of that name; it has {counted(len(self.names), 'sheet')}. "
+                "The workbook has no sheet of that name; it has "
+                f"{counted(len(self.names), 'sheet')}. "
                 "Choose one of them.",
                 code="E_SHEET",
             )
@@ -75,7 +76,8 @@ class Workbook:
         if found.width * found.height > limits.cells or found.width > limits.columns:
             raise DataError(
                 f"The sheet spans {found.height:,} rows and {found.width:,} columns; at most "
-                f"{limits.cells:,} cells and {limits.columns:,} columns can be read. Delete empty rows "
+                f"{limits.cells:,} cells and {limits.columns:,} columns can be read. Delete "
+                "empty rows "
                 "and columns after the table, or save it as CSV.",
                 code="E_TOO_LARGE",
             )
@@ -88,7 +90,8 @@ class Workbook:
         return [
             Note(
                 "W_SHEETS",
-                f"The workbook has {len(self.names)} sheets; sheet {position} was read. Another one can "
+                f"The workbook has {len(self.names)} sheets; sheet {position} was read. Another "
+                "one can "
                 "be chosen.",
                 choice="sheet",
             )
@@ -219,7 +222,8 @@ class ParquetTable:
             found.append(
                 Note(
                     "W_NESTED",
-                    f"{counted(len(self._nested), 'column')} of the file hold lists or structures; each "
+                    f"{counted(len(self._nested), 'column')} of the file hold lists or "
+                    "structures; each "
                     "is shown as one text.",
                 )
             )
@@ -280,7 +284,8 @@ def _plain(value: object) -> str | None:
 
 def _bad_parquet() -> DataError:
     return DataError(
-        "The Parquet file is damaged or of a version that cannot be read. Write it again, or save the "
+        "The Parquet file is damaged or of a version that cannot be read. Write it again, or "
+        "save the "
         "table as CSV.",
         code="E_FORMAT",
     )

@@ -11,6 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from engine.ingest import readings
 from engine.ingest.notes import Note, counted, lines_text, ordinal
@@ -20,15 +21,18 @@ Record = tuple[int, list[str]]
 
 _COMMENT = re.compile(r"\s*(#|//|%|--|\*\*)")
 _BELOW = re.compile(
-    r"\s*(grand[ _]total|sub-?total|totals?|total:.*|total rows.*|sum|sums?:.*|summe|gesamt|insgesamt|somme|suma|totale|"
-    r"average|mean|median|count|n|n ?=.*|notes?\b.*|sources?\b.*|quelle\b.*|footnotes?\b.*|remarks?\b.*|"
+    r"\s*(grand[ _]total|sub-?total|totals?|total:.*|total rows.*|sum|sums?:.*|summe|gesamt|"
+    r"insgesamt|somme|suma|totale|"
+    r"average|mean|median|count|n|n ?=.*|notes?\b.*|sources?\b.*|quelle\b.*|footnotes?\b.*|"
+    r"remarks?\b.*|"
     r"generated\b.*|exported\b.*|end of (file|report|data|table)\b.*|page \d+.*|©.*|\(c\) .*|\* .*|"
     r"\d+ rows?( .*)?|\(\d+ rows?( .*)?\)|rows?: ?\d+.*|copyright\b.*|"
     r"disclaimer\b.*|eof|---+.*|===+.*)\s*",
     re.IGNORECASE,
 )
 _TOTAL = re.compile(
-    r"\s*(grand[ _]total|sub-?total|totals?|sum|summe|gesamt|insgesamt|somme|suma|totale|average|mean)\s*:?\s*",
+    r"\s*(grand[ _]total|sub-?total|totals?|sum|summe|gesamt|insgesamt|somme|suma|totale|average|"
+    r"mean)\s*:?\s*",
     re.IGNORECASE,
 )
 _HEADER_SEARCH = 60
@@ -224,7 +228,7 @@ def _successive(cells: Sequence[str]) -> bool:
     if len(cells) < 2 or not all(re.fullmatch(r"\d{1,4}", cell) for cell in cells):
         return False
     values = [int(cell) for cell in cells]
-    steps = {b - a for a, b in zip(values, values[1:], strict=False)}
+    steps = {b - a for a, b in pairwise(values)}
     years = all(1800 <= value <= 2100 for value in values)
     return len(steps) == 1 and steps != {0} and (years or (len(cells) > 2 and steps == {1}))
 
@@ -243,7 +247,7 @@ def _with_header(
         names.insert(0, "")
         row_names = True
         found.append(_row_names_note(line))
-    elif below and not names[-1:] == [] and max(widths) < len(names):
+    elif below and names and max(widths) < len(names):
         while len(names) > max(widths) and not names[-1]:
             names.pop()
     return Structure(line, line, tuple(names), tuple(found), candidates, row_names)
@@ -292,7 +296,8 @@ def _preamble_notes(above: Sequence[Record], line: int) -> tuple[Note, ...]:
     return (
         Note(
             "W_PREAMBLE",
-            f"{counted(len(above), 'line')} above the header ({lines_text(lines)}) were taken for a "
+            f"{counted(len(above), 'line')} above the header ({lines_text(lines)}) were taken "
+            "for a "
             f"title or comments and left out; the header is on line {line:,}.",
             lines=lines[:5],
             choice="header_line",
@@ -362,7 +367,8 @@ def _note_names(cleaned: Sequence[str], found: _Labels) -> None:
         found.notes.append(
             Note(
                 "W_DUPLICATE_NAMES",
-                f"{_columns(double)} share a name with another column; the later ones are numbered, "
+                f"{_columns(double)} share a name with another column; the later ones are "
+                "numbered, "
                 'as in "name (2nd)".',
                 columns=_ids(double),
             )
@@ -372,7 +378,8 @@ def _note_names(cleaned: Sequence[str], found: _Labels) -> None:
         found.notes.append(
             Note(
                 "W_NO_NAME",
-                f"{_columns(blank)} {'has' if len(blank) == 1 else 'have'} no name in the header and "
+                f"{_columns(blank)} {'has' if len(blank) == 1 else 'have'} no name in the header "
+                "and "
                 'go by position, as in "column 3 (no name)".',
                 columns=_ids(blank),
             )
@@ -384,7 +391,8 @@ def _note_names(cleaned: Sequence[str], found: _Labels) -> None:
         found.notes.append(
             Note(
                 "W_UNNAMED",
-                f'{_columns(unnamed)} go by "Unnamed: ...", the name pandas gives a saved index; leave '
+                f'{_columns(unnamed)} go by "Unnamed: ...", the name pandas gives a saved index; '
+                "leave "
                 "such a column out if it only numbers the rows.",
                 columns=_ids(unnamed),
             )

@@ -8,7 +8,7 @@ import pytest
 
 
 def shared_data() -> Path:
-    """Return the folder ``shared/data`` beside one of the folders above; skip the test without it."""
+    """Return ``shared/data`` beside one of the folders above; skip the test without it."""
     for folder in Path(__file__).resolve().parents:
         for found in (folder / "shared" / "data", folder / "work" / "shared" / "data"):
             if found.is_dir():

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - tables of cases read best one case a line
 """What is proposed for a column: the right kind, its reason, and never an attribute in silence."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - tables of cases read best one case a line
 """A random table written in a random dialect reads back equal, and nothing crashes the reader."""
 
 from __future__ import annotations
@@ -166,7 +167,6 @@ def look_at(data: bytes, chosen: dict[str, object]) -> str:
         if kept and len(preview.frame):
             ingest.encode(preview, ingest.draft_domain(preview, *kept))
     except EngineError as error:
-        assert error.code.startswith("E_")
         return error.code
     return "table"
 
@@ -187,6 +187,7 @@ def test_fuzzed_files_give_tables_or_typed_errors_quickly() -> None:
             )  # fmt: skip
         outcome = look_at(data, chosen)
         outcomes[outcome] = outcomes.get(outcome, 0) + 1
+        assert outcome == "table" or outcome.startswith("E_")
     assert outcomes["table"] > 0
     assert len(outcomes) > 3
 
