@@ -97,7 +97,8 @@ def limits() -> None:
         coded = time.perf_counter() - start
         print(
             f"{make.__name__:7} {size / 1e6:5.1f} MB {preview.frame.shape!s:16} "
-            f"read {seconds:5.2f} s, peak {most() / size:4.2f} x file, {len(calls)} progress calls; "
+            f"read {seconds:5.2f} s, peak {most() / size:4.2f} x file, {len(calls)} progress "
+            "calls; "
             f"five columns encoded {coded:.2f} s"
         )
         path.unlink()

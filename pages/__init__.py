@@ -1,0 +1,1 @@
+"""The pages of the explorer: one script for each question a user has."""

@@ -1,0 +1,1 @@
+"""Streamlit helpers that several pages share."""
