@@ -13,6 +13,7 @@ import streamlit as st
 from engine.domain import Domain
 from engine.errors import EngineError
 from engine.ingest import Preview, dialect
+from engine.ingest.notes import counted
 from engine.tables import Table
 from pages.parts import domain_editor, upload
 from pages.parts.upload import Upload, plain
@@ -75,8 +76,9 @@ def choose_sample() -> None:
         upload.put(sample_table(name), domain, name=str(card["title"]), source=source)
     with st.expander("Its attributes and values"):
         _overview(domain)
-    for question in card.get("questions", [])[:4]:
-        st.markdown(f"- {plain(question['text'])}")
+    questions = [f"- {plain(question['text'])}" for question in card.get("questions", [])[:4]]
+    if questions:
+        st.markdown("**What it can answer**\n\n" + "\n".join(questions))
 
 
 def _overview(domain: Domain) -> None:
@@ -131,10 +133,11 @@ def own_table() -> None:
     _loaded(here)
     if here.problem is not None:
         st.error(plain(here.problem, longest=900), icon=":material/error:")
+    if here.preview is not None:
+        _warnings(here.preview)
     _how_it_was_read(here)
     if here.preview is None:
         return
-    _warnings(here.preview)
     _look(here, here.preview)
     _columns(here, here.preview)
     if here.chosen:
@@ -167,9 +170,9 @@ def _loaded(here: Upload) -> None:
     what = ""
     if here.preview is not None:
         rows, columns = here.preview.frame.shape
-        what = f": {rows:,} rows, {columns:,} columns"
+        what = f": {counted(rows, 'row')}, {counted(columns, 'column')}"
         if here.preview.schema_only:
-            what = f": {columns:,} columns and no rows (enough to plan with)"
+            what = f": {counted(columns, 'column')} and no rows (enough to plan with)"
     left.markdown(f"Loaded **{plain(here.name, longest=80)}**{what} :orange-badge[not private]")
     if right.button("Replace", key="replace", help="Forget this table and choose another file."):
         upload.keep(None)
@@ -203,47 +206,54 @@ def _choices(here: Upload) -> None:
     preview = here.preview
     found = dict(preview.choices) if preview is not None else {"format": "text"}
     others = dict(preview.alternatives) if preview is not None else {}
-    grid = st.columns(3)
+    # Row by row: on a narrow screen the columns stand below each other.
+    text, lined = found.get("format") == "text", found.get("format") != "parquet"
+    if text:
+        _text_choices(here, found, others)
+    first, second, third = st.columns(3)
     if found.get("format") == "excel":
         sheets = list(others.get("sheet", ()))
-        _choice(here, grid[0], "sheet", "Sheet", sheets, found.get("sheet"), str)
-    if found.get("format") == "text":
-        encodings = list(dict.fromkeys([found.get("encoding"), *others.get("encoding", ())]))
-        encodings = [e for e in encodings if e] or ["utf-8", "cp1252", "utf-16-le"]
-        _choice(here, grid[0], "encoding", "Encoding", encodings, found.get("encoding"), str)
-        marks = list(dict.fromkeys([*others.get("separator", ()), *dialect.STRONG, " ", ""]))
-        if found.get("separator") is not None and found["separator"] not in marks:
-            marks.insert(0, found["separator"])
-        _choice(
-            here, grid[1], "separator", "Separator", marks, found.get("separator"),
-            lambda mark: dialect.NAMES.get(mark, repr(mark)),
-        )  # fmt: skip
-        quotes = list(_QUOTES)
-        _choice(
-            here, grid[2], "quoting", "Quotes", quotes, found.get("quoting"), _QUOTES.__getitem__
-        )
+        _choice(here, first, "sheet", "Sheet", sheets, found.get("sheet"), str)
+    elif text:
         rows = list(_LONG_ROWS)
         now = here.choices.get("long_rows", "refuse")
-        _choice(here, grid[0], "long_rows", "Rows with too many cells", rows, now, _LONG_ROWS.get)
-    if found.get("format") != "parquet":
-        _line(here, grid[1], "header_line", "Header on line (0: none)", found, 0)
-        _line(here, grid[2], "last_line", "Last data line", found, 1)
+        _choice(here, first, "long_rows", "Rows with too many cells", rows, now, _LONG_ROWS.get)
+    if lined:
+        _line(here, second, "header_line", "Header on line (0: none)", found, 0)
+        _line(here, third, "last_line", "Last data line", found, 1)
+    first, second, third = st.columns(3, vertical_alignment="bottom")
     _choice(
-        here, grid[0], "decimal", "Decimal mark", [".", ","], found.get("decimal"),
+        here, first, "decimal", "Decimal mark", [".", ","], found.get("decimal"),
         {".": "point", ",": "comma"}.get,
     )  # fmt: skip
-    _missing_codes(here, grid[1], found, others)
-    grid[2].toggle(
+    _missing_codes(here, second, found, others)
+    third.toggle(
         "Remove blanks around cells",
         bool(here.choices.get("trim", True)),
         key=f"trim_{here.version}",
         on_change=_reread,
         args=(here, "trim", f"trim_{here.version}"),
     )
-    if here.choices and grid[2].button("Back to what was found", key=f"found_{here.version}"):
+    if here.choices and st.button("Back to what was found", key=f"found_{here.version}"):
         here.choices.clear()
         here.read()
         st.rerun()
+
+
+def _text_choices(here: Upload, found: dict[str, Any], others: dict[str, tuple[Any, ...]]) -> None:
+    first, second, third = st.columns(3)
+    encodings = list(dict.fromkeys([found.get("encoding"), *others.get("encoding", ())]))
+    encodings = [name for name in encodings if name] or ["utf-8", "cp1252", "utf-16-le"]
+    _choice(here, first, "encoding", "Encoding", encodings, found.get("encoding"), str)
+    marks = list(dict.fromkeys([*others.get("separator", ()), *dialect.STRONG, " ", ""]))
+    if found.get("separator") is not None and found["separator"] not in marks:
+        marks.insert(0, found["separator"])
+    _choice(
+        here, second, "separator", "Separator", marks, found.get("separator"),
+        lambda mark: dialect.NAMES.get(mark, repr(mark)),
+    )  # fmt: skip
+    quotes = list(_QUOTES)
+    _choice(here, third, "quoting", "Quotes", quotes, found.get("quoting"), _QUOTES.__getitem__)
 
 
 def _choice(
@@ -374,7 +384,7 @@ def _left_out(here: Upload, preview: Preview) -> None:
     reasons = [p for p in proposals if not p.keep]
     if not rest:
         return
-    with st.expander(f"Left out: {len(preview.labels) - len(here.chosen):,} columns"):
+    with st.expander(f"Left out: {counted(len(preview.labels) - len(here.chosen), 'column')}"):
         if reasons:
             st.caption("Identifiers, constants, empty columns and free text make no marginals.")
         rows = [
@@ -421,20 +431,22 @@ def _domain(here: Upload) -> None:
 
 def _people(here: Upload) -> None:
     left, middle, right = st.columns(3)
+    # Fixed while drawing: another widget's callback may begin a new version before this one runs.
+    row, rows, person = (f"{name}_{here.version}" for name in ("row", "rows", "person"))
 
     def changed() -> None:
-        here.row = st.session_state[f"row_{here.version}"] or "one person"
-        here.rows_per_person = int(st.session_state[f"rows_{here.version}"])
-        here.person = st.session_state.get(f"person_{here.version}")
+        here.row = st.session_state.get(row) or "one person"
+        here.rows_per_person = int(st.session_state.get(rows) or 1)
+        here.person = st.session_state.get(person)
         here.used = None
 
-    left.text_input("One row is", here.row, key=f"row_{here.version}", on_change=changed)
+    left.text_input("One row is", here.row, key=row, on_change=changed)
     middle.number_input(
         "Most rows a person may have",
         1,
         1_000_000,
         here.rows_per_person,
-        key=f"rows_{here.version}",
+        key=rows,
         on_change=changed,
         help="k rows a person cost k² times as much: the ledger charges it.",
     )
@@ -444,7 +456,7 @@ def _people(here: Upload) -> None:
         "Whose row it is (keeps at most so many)",
         people,
         people.index(here.person) if here.person in people else None,
-        key=f"person_{here.version}",
+        key=person,
         on_change=changed,
         placeholder="no such column",
         format_func=_short,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from engine.errors import DataError
 from engine.ingest.delimited import Chunk, long_field
 from engine.ingest.limits import Limits
-from engine.ingest.notes import SHOWN, Note, counted, lines_text
+from engine.ingest.notes import SHOWN, Note, counted, lines_text, were
 from engine.ingest.structure import Record, footer_length, is_comment
 
 LongRows = Literal["refuse", "skip", "widen"]
@@ -296,7 +296,7 @@ class Columns:
                 Note(
                     "W_BLANK_LINES",
                     f"{counted(len(inside), 'blank line')} between the rows ({lines_text(inside)}) "
-                    f"{'was' if len(inside) == 1 else 'were'} {kept}.",
+                    f"{were(len(inside))} {kept}.",
                     lines=tuple(inside[:SHOWN]),
                 )
             )
@@ -305,7 +305,9 @@ class Columns:
                 Note(
                     "W_COMMENTS",
                     f"{counted(len(self._comments), 'line')} beginning with # "
-                    f"({lines_text(self._comments)}) were taken for comments and left out.",
+                    f"({lines_text(self._comments)}) {were(len(self._comments))} taken for "
+                    "comments "
+                    "and left out.",
                     lines=tuple(self._comments[:SHOWN]),
                 )
             )
@@ -354,8 +356,10 @@ def _long_note(sentence: str, numbers: Sequence[int]) -> Note:
 def _footer_note(below: int, first: int) -> Note:
     return Note(
         "W_FOOTER",
-        f"{counted(below, 'row')} at the end (from line {first:,} on) looked like totals, notes or "
-        "nothing at all and were left out. Change the last data line if they are records.",
+        f"{counted(below, 'row')} at the end (from line {first:,} on) {were(below)} left out: "
+        f"{were(below, 'it looks', 'they look')} like a total, a note or nothing at all. Change "
+        "the "
+        "last data line to bring them back.",
         lines=(first,),
         choice="last_line",
     )

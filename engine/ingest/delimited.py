@@ -258,7 +258,7 @@ class Reader:
             )
         if self.nul:
             found.append(
-                Note("W_NUL", f"{counted(self.nul, 'NUL character')} in the text were removed.")
+                Note("W_NUL", f"{counted(self.nul, 'NUL character')} in the text removed.")
             )
         return found
 

@@ -60,6 +60,15 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def were(number: int, one: str = "was", many: str = "were") -> str:
+    """Choose the verb for a number of things.
+
+    >>> were(1), were(2), were(1, "holds", "hold")
+    ('was', 'were', 'holds')
+    """
+    return one if number == 1 else many
+
+
 def ordinal(number: int) -> str:
     """Write an ordinal number.
 

@@ -21,7 +21,7 @@ from engine.ingest.columns import Columns, LongRows
 from engine.ingest.delimited import Chunk, Progress
 from engine.ingest.kinds import Proposal, propose
 from engine.ingest.limits import Limits, megabytes
-from engine.ingest.notes import Note, counted
+from engine.ingest.notes import Note, counted, were
 
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
 
@@ -328,13 +328,13 @@ class _Draft:
         self.choices["missing"] = asked.missing if asked.missing is not None else ()
         self.alternatives["missing"] = tuple(tokens)
         if asked.missing is None and tokens:
+            number = sum(tokens.values())
             named = ", ".join(f'"{token}"' for token in list(tokens)[:6])
             self.notes.append(
                 Note(
                     "W_MISSING_TOKENS",
-                    f"{counted(sum(tokens.values()), 'cell')} hold what often means missing "
-                    f"({named}). "
-                    "They stay as they are until you say that they mean missing.",
+                    f"{counted(number, 'cell')} {were(number, 'holds', 'hold')} what often means "
+                    f"missing ({named}). Nothing is changed until you say that this means missing.",
                     choice="missing",
                 )
             )
@@ -514,9 +514,8 @@ def _encoding_notes(found: encoding.Encoding, asked: _Asked) -> list[Note]:
         return [
             Note(
                 "W_BAD_BYTES",
-                f"{counted(found.bad, 'character')} could not be read as {found.name} and show "
-                "as a "
-                "question mark in a diamond. Try another encoding.",
+                f"{counted(found.bad, 'character')} could not be read as {found.name}; a "
+                "question mark in a diamond stands there. Try another encoding.",
                 choice="encoding",
             )
         ]
@@ -571,8 +570,8 @@ def _table_notes(labels: tuple[str, ...], columns: list[pa.ChunkedArray], rows: 
         found.append(
             Note(
                 "W_EMPTY_COLUMNS",
-                f"{counted(len(empty), 'column')} hold nothing at all; leaving them out is "
-                "offered.",
+                f"{counted(len(empty), 'column')} {were(len(empty), 'holds', 'hold')} nothing at "
+                "all; leaving such columns out is offered.",
                 columns=tuple(f"c{j}" for j in empty[:5]),
             )
         )

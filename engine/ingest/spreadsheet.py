@@ -222,8 +222,7 @@ class ParquetTable:
             found.append(
                 Note(
                     "W_NESTED",
-                    f"{counted(len(self._nested), 'column')} of the file hold lists or "
-                    "structures; each "
+                    f"{counted(len(self._nested), 'column')} of lists or structures; each of these "
                     "is shown as one text.",
                 )
             )

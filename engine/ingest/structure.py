@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from engine.ingest import readings
-from engine.ingest.notes import Note, counted, lines_text, ordinal
+from engine.ingest.notes import Note, counted, lines_text, ordinal, were
 
 Record = tuple[int, list[str]]
 """The line a record begins on, counted from 1, and its cells."""
@@ -296,9 +296,9 @@ def _preamble_notes(above: Sequence[Record], line: int) -> tuple[Note, ...]:
     return (
         Note(
             "W_PREAMBLE",
-            f"{counted(len(above), 'line')} above the header ({lines_text(lines)}) were taken "
-            "for a "
-            f"title or comments and left out; the header is on line {line:,}.",
+            f"{counted(len(above), 'line')} above the header ({lines_text(lines)}) "
+            f"{were(len(above))} taken for a title or comments and left out; the header is on "
+            f"line {line:,}.",
             lines=lines[:5],
             choice="header_line",
         ),

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - a journey reads best one step a line
 """One journey over the Data page in a headless browser, with real files."""
 
 from __future__ import annotations
@@ -35,9 +34,9 @@ def server() -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [
-        sys.executable, "-m", "streamlit", "run", "tests/browser/data_app.py", "--server.headless=true",
-        f"--server.port={port}", "--browser.gatherUsageStats=false", "--server.fileWatcherType=none",
-        "--client.toolbarMode=viewer",
+        sys.executable, "-m", "streamlit", "run", "tests/browser/data_app.py",
+        "--server.headless=true", f"--server.port={port}", "--server.fileWatcherType=none",
+        "--browser.gatherUsageStats=false", "--client.toolbarMode=viewer",
     ]  # fmt: skip
     process = subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -78,7 +77,10 @@ def shoot(page: Page, name: str) -> None:
 
 
 def upload(page: Page, name: str, data: bytes) -> None:
-    page.get_by_text("My own table", exact=True).click()
+    choice = page.get_by_role("radio", name="My own table")
+    if choice.get_attribute("aria-checked") != "true":
+        choice.click()
+    expect(page.get_by_text("Any CSV, Excel or Parquet file")).to_be_visible(timeout=30_000)
     page.locator("input[type=file]").first.set_input_files(
         {"name": name, "mimeType": "text/csv", "buffer": data}
     )
@@ -99,7 +101,10 @@ def test_upload_correct_declare_use_leave_come_back_and_replace(page: Page) -> N
     page.get_by_role("button", name="Back to what was found").click()
     expect(page.get_by_text("120 rows, 4 columns")).to_be_visible(timeout=30_000)
 
-    values = page.get_by_label("Its values, one a line, in order")
+    values = page.get_by_role("textbox", name="Its values, one a line, in order")
+    expect(values).to_have_count(
+        1, timeout=30_000
+    )  # the one before stands until the script is done
     values.fill("m\nf\nunknown")
     values.press("Control+Enter")
     expect(page.get_by_text("3 values", exact=True)).to_be_visible(timeout=30_000)
@@ -112,7 +117,7 @@ def test_upload_correct_declare_use_leave_come_back_and_replace(page: Page) -> N
     expect(page.get_by_text("Table: yes")).to_be_visible(timeout=30_000)
     page.get_by_role("link", name="Data", exact=True).click()
     expect(page.get_by_text("120 rows, 4 columns")).to_be_visible(timeout=30_000)
-    expect(page.get_by_label("Its values, one a line, in order")).to_have_value("m\nf\nunknown")
+    expect(values).to_have_value("m\nf\nunknown")
 
     page.get_by_role("button", name="Replace").click()
     upload(page, "again.csv", b"a,b\nx,1\ny,2\nx,3\n")

@@ -249,6 +249,17 @@ def test_what_was_decided_is_there_after_a_change_of_page(kind: str) -> None:
         assert again.text_area(key=f"values_{here(again).version}_c1").value == "m\nf\nx"
 
 
+def test_two_changes_at_once_do_not_lose_each_other() -> None:
+    at = with_file("people.csv", PEOPLE)
+    version = here(at).version
+    at.text_area(key=f"values_{version}_c1").set_value("m\nf\nx")
+    at.text_input(key=f"row_{version}").set_value("a visit")
+    at.run()
+    assert not at.exception
+    assert here(at).row == "a visit"
+    assert here(at).draft("sex").attribute == Attribute("sex", values=("m", "f", "x"))
+
+
 def test_sizes_are_counted_from_the_domain() -> None:
     sizes = upload.sizes(Domain.from_sizes({"a": 2, "b": 3, "c": 5}))
     assert sizes == {"one": 10, "two": 31, "three": 30, "all": 30}
