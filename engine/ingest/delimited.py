@@ -66,7 +66,7 @@ class Lines:
             if len(line) > longest and len(line.encode(errors="replace")) > longest:
                 raise _long_line(self.count, self._limits)
             self.last = line
-            if self._progress is not None and not self.count % 16384:
+            if self._progress is not None and (not self.count % 16384 or len(line) > 1 << 14):
                 self._progress(self._raw.tell() / self._size)
             yield line
 

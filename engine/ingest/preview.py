@@ -396,6 +396,7 @@ def _read_text(data: bytes, asked: _Asked, limits: Limits, progress: Progress | 
     }
     notes = [
         *_encoding_notes(found, asked), *_separator_notes(spoken, possible, asked, declared),
+        *_one_column_notes(spoken, asked, shape, columns),
         *shape.notes, *reader.notes(), *notes,
     ]  # fmt: skip
     return _Draft(
@@ -552,6 +553,31 @@ def _separator_notes(
     if asked.separator is None and spoken.separator not in (",", "\t", ";", ""):
         return [Note("W_SEPARATOR", f"The cells are set apart by: {name}.", choice="separator")]
     return []
+
+
+def _one_column_notes(
+    spoken: dialect.Dialect, asked: _Asked, shape: structure.Structure,
+    columns: list[pa.ChunkedArray],
+) -> list[Note]:  # fmt: skip
+    """Say so where every line of a single column holds what may set cells apart after all."""
+    if spoken.separator or asked.separator is not None or len(columns) != 1:
+        return []
+    cells = [*shape.names, *columns[0].slice(0, 200).to_pylist()]
+    if len(cells) < 2:
+        return []
+    marks = [mark for mark in (*dialect.STRONG, ":", "  ") if all(mark in c for c in cells)]
+    if not marks:
+        return []
+    return [
+        Note(
+            "W_ONE_COLUMN",
+            "Everything was read as one column, yet every line holds a sign that may set cells "
+            "apart. "
+            "Choose a separator if there are several columns (or remove quotes around whole "
+            "lines).",
+            choice="separator",
+        )
+    ]
 
 
 def _table_notes(labels: tuple[str, ...], columns: list[pa.ChunkedArray], rows: int) -> list[Note]:

@@ -250,7 +250,27 @@ def _with_header(
     elif below and names and max(widths) < len(names):
         while len(names) > max(widths) and not names[-1]:
             names.pop()
+    if _is_second_header(below):
+        found.append(
+            Note(
+                "W_SECOND_HEADER",
+                "The first row below the header holds only texts where the others hold numbers: "
+                "units "
+                "or a second header, perhaps. It was kept as a row.",
+                choice="header_line",
+            )
+        )
     return Structure(line, line, tuple(names), tuple(found), candidates, row_names)
+
+
+def _is_second_header(below: Sequence[Sequence[str]]) -> bool:
+    if len(below) < 3:
+        return False
+    first, rest = below[0], below[1:]
+    texts = [cell for cell in first if cell.strip() and not readings.is_missing_token(cell)]
+    if not texts or any(_kind(cell) != "text" for cell in texts):
+        return False
+    return _text_over_numbers(first, rest)
 
 
 def _all_longer(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:

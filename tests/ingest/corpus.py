@@ -290,6 +290,11 @@ SHAPES = [
          chosen={"header_line": 2}),
     Case("unbalanced quote above the chosen header", lines('"draft', "a,b,c", "1,2,3", "4,5,6"), ABC, PLAIN,
          chosen={"header_line": 2}),
+    Case("units below the names", lines("height,weight", "cm,kg", "170,60", "180,70"), ["height", "weight"],
+         [["cm", "kg"], ["170", "60"], ["180", "70"]], warns={"W_SECOND_HEADER"}),
+    Case("quotes around whole lines", b'"a,b,c"\n"1,2,3"\n"4,5,6"\n', ["a,b,c"], [["1,2,3"], ["4,5,6"]],
+         warns={"W_ONE_COLUMN"}),
+    Case("columns of fixed width", b"name   age\nAnn    30\nBob    40\n", count=2, warns={"W_ONE_COLUMN"}),
     # -- names
     Case("no header: numbers", b"1,2.5\n2,3.5\n3,4.5\n", ["column 1 (no name)", "column 2 (no name)"],
          [["1", "2.5"], ["2", "3.5"], ["3", "4.5"]], warns={"W_NO_HEADER"}, choices={"header_line": 0}),
