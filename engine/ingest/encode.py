@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NoReturn, TypeAlias, cast
 
@@ -19,6 +20,7 @@ from engine.tables import Table, encode_texts
 from engine.types import FloatArray, IntArray
 
 BoolArray: TypeAlias = NDArray[np.bool_]
+Order: TypeAlias = Callable[[int], NDArray[np.intp]]
 _DROP, _OUTSIDE, _MISSING = -1, -2, -3
 _PART = re.compile(rf"(?P<label>.*) \((?P<part>{'|'.join(DATE_PARTS)})\)", re.DOTALL)
 
@@ -51,19 +53,19 @@ class Encoded:
 
 def encode(
     preview: Preview, domain: Domain, *, person: str | None = None,
-    rng: np.random.Generator | None = None,
+    order: Order | None = None,
 ) -> Table:  # fmt: skip
     """Make the table of a domain; ``encode_counted`` tells how many cells its rules changed.
 
     Raises:
         DataError: See ``encode_counted``.
     """
-    return encode_counted(preview, domain, person=person, rng=rng).table
+    return encode_counted(preview, domain, person=person, order=order).table
 
 
 def encode_counted(
     preview: Preview, domain: Domain, *, person: str | None = None,
-    rng: np.random.Generator | None = None,
+    order: Order | None = None,
 ) -> Encoded:  # fmt: skip
     """Make the table of a domain, and count what its rules changed.
 
@@ -74,7 +76,7 @@ def encode_counted(
         domain: Declared attributes; each must have a column.
         person: Label of the column that says whose row it is. At most ``domain.rows_per_person``
             rows of each person are kept, chosen at random.
-        rng: Source of that choice; operating-system entropy by default.
+        order: Gives a random order of n rows, for that choice; operating-system entropy by default.
 
     Raises:
         DataError: If an attribute has no column (``E_COLUMN``), a value is undeclared and its rule
@@ -83,7 +85,7 @@ def encode_counted(
     rows = len(preview.frame)
     keep = np.ones(rows, dtype=np.bool_)
     if person is not None:
-        keep = _kept_of_each(preview, person, domain.rows_per_person, rng)
+        keep = _kept_of_each(preview, person, domain.rows_per_person, order or random_order)
     columns: list[IntArray] = []
     outside: dict[str, int] = {}
     for attribute in domain:
@@ -249,9 +251,13 @@ def _check(preview: Preview, attribute: Attribute, codes: IntArray) -> None:
         )
 
 
-def _kept_of_each(
-    preview: Preview, person: str, most: int, rng: np.random.Generator | None
-) -> BoolArray:
+def random_order(number: int) -> NDArray[np.intp]:
+    """Return 0 .. number - 1 in a random order, from the operating system's entropy."""
+    order: NDArray[np.intp] = np.argsort(np.frombuffer(os.urandom(8 * number), np.uint64))
+    return order
+
+
+def _kept_of_each(preview: Preview, person: str, most: int, order: Order) -> BoolArray:
     """Keep at most so many rows of each person, chosen at random."""
     coded = preview.texts(preview.column(person)).combine_chunks().dictionary_encode()
     who = np.asarray(coded.indices, dtype=np.int64)
@@ -262,7 +268,7 @@ def _kept_of_each(
             "one. Fill them in, or choose another column.",
             code="E_MISSING",
         )
-    shuffled = (rng or np.random.default_rng()).permutation(len(who))
+    shuffled = order(len(who))
     by_person = shuffled[np.argsort(who[shuffled], kind="stable")]
     grouped = who[by_person]
     starts = (

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from engine import ingest
 from engine.domain import Attribute, Domain, Missing
 from engine.errors import DataError, DomainError
-from engine.ingest.encode import meanings
+from engine.ingest.encode import meanings, random_order
 from engine.tables import encode_texts
 
 
@@ -142,12 +142,21 @@ def test_a_person_keeps_at_most_k_rows_chosen_at_random() -> None:
     domain = Domain((Attribute("v", "integer", bounds=(0, 30)),), rows_per_person=4)
     seen = set()
     for seed in range(20):
-        table = ingest.encode(preview, domain, person="who", rng=np.random.default_rng(seed))
+        table = ingest.encode(
+            preview, domain, person="who", order=np.random.default_rng(seed).permutation
+        )
         values = table.codes[0].tolist()
         assert len(values) == 4 * 3 + 1
         assert all(sum(v % 3 == r and v < 30 for v in values) == 4 for r in range(3))
         seen.update(values)
     assert len(seen) == 31
+
+
+def test_the_order_of_rows_is_random_unless_it_is_given() -> None:
+    orders = {tuple(random_order(20)) for _ in range(5)}
+    assert len(orders) == 5
+    assert all(sorted(order) == list(range(20)) for order in orders)
+    assert len(random_order(0)) == 0
 
 
 def test_a_row_of_nobody_is_refused_where_rows_are_counted_by_person() -> None:
