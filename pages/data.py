@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -14,11 +13,11 @@ from engine.domain import Domain
 from engine.errors import EngineError
 from engine.ingest import Preview, dialect
 from engine.ingest.notes import counted
-from engine.tables import Table
-from pages.parts import domain_editor, upload
-from pages.parts.upload import Upload, plain
+from pages.parts import domain_editor, samples, upload
+from pages.parts.frame import through_app
+from pages.parts.text import plain
+from pages.parts.upload import Upload
 
-SAMPLES = Path(__file__).parents[1] / "sample_data"
 SHOWN_ROWS, SHOWN_COLUMNS, LISTED = 50, 30, 200
 _KINDS = {"sample": "An example", "own": "My own table", "names": "Names only, no rows"}
 _LONG_ROWS = {
@@ -32,51 +31,28 @@ _QUOTES = {'"': 'double quotes "', "'": "single quotes '", "": "none: quotes are
 # -- examples -----------------------------------------------------------------------------------
 
 
-@st.cache_resource(show_spinner=False)
-def sample_cards() -> dict[str, dict[str, Any]]:
-    """What there is to know of each example; they are public, so everybody may share them."""
-    cards = {}
-    for path in sorted(SAMPLES.glob("*.card.json")):
-        card: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        cards[path.name.removesuffix(".card.json")] = card
-    return cards
-
-
-@st.cache_resource(show_spinner=False)
-def sample_table(name: str) -> Table:
-    """An example's records."""
-    card = sample_cards()[name]
-    return Table.from_csv(SAMPLES / card["table"], Domain.from_json(SAMPLES / card["domain"]))
-
-
 def choose_sample() -> None:
     """Pick one of the tables that come with the explorer."""
-    cards = sample_cards()
-    if not cards:
-        st.info("No example came with this installation. Use a table of your own.")
-        return
+    cards = samples.cards()
     names = list(cards)
     name = st.selectbox(
         "Example",
         names,
         upload.index(names, upload.setting("sample", names[0])),
-        format_func=lambda n: str(cards[n]["title"]),
+        format_func=lambda n: cards[n].title,
         key="data_sample",
         on_change=upload.remember,
         args=("sample", "data_sample"),
     )
-    card = cards[name]
-    domain = Domain.from_json(SAMPLES / card["domain"])
-    st.caption(
-        f"{card['rows']:,} rows; one row is {plain(card['row_is'])}. {plain(card['origin'])}. "
-        f"Licence: {plain(card['licence'])}."
-    )
+    card, domain = cards[name], samples.domain(name)
+    about = f"{card.rows:,} rows; one row is {card.row_is}. {card.origin}. Licence: {card.licence}."
+    st.caption(plain(about, longest=600))
     if st.button("Use this example", type="primary", key="use_sample"):
         source = upload.source_of(domain)
-        upload.put(sample_table(name), domain, name=str(card["title"]), source=source)
+        upload.put(samples.table(name), domain, name=card.title, source=source)
     with st.expander("Its attributes and values"):
         _overview(domain)
-    questions = [f"- {plain(question['text'])}" for question in card.get("questions", [])[:4]]
+    questions = [f"- {plain(question)}" for question in card.questions[:4]]
     if questions:
         st.markdown("**What it can answer**\n\n" + "\n".join(questions))
 
@@ -577,4 +553,5 @@ def page() -> None:
         st.caption(f"In use now: {plain(name, longest=80)}.")
 
 
+through_app()
 page()

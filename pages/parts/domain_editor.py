@@ -15,7 +15,8 @@ import streamlit as st
 from engine import ingest
 from engine.domain import Attribute, Domain, Missing
 from engine.errors import EngineError
-from pages.parts.upload import Drafted, Upload, index, plain
+from pages.parts.text import plain
+from pages.parts.upload import Drafted, Upload, index
 
 _READINGS = {
     "categorical": "categories",

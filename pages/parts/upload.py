@@ -6,7 +6,6 @@ callbacks, so it outlives a change of page, which widgets do not.
 
 from __future__ import annotations
 
-import string
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -23,18 +22,6 @@ from engine.tables import Table
 MOST_ATTRIBUTES = 15
 """More attributes than this make no readable page."""
 UPLOAD_MB = 50
-_ESCAPES = str.maketrans({character: "\\" + character for character in string.punctuation})
-
-
-def plain(text: object, *, longest: int = 300) -> str:
-    r"""Escape a person's text for Markdown: punctuation, line breaks, length.
-
-    >>> plain("a_b: $5")
-    'a\\_b\\: \\$5'
-    """
-    line = " ".join(str(text).split())
-    line = line if len(line) <= longest else line[: longest - 1] + "…"
-    return line.translate(_ESCAPES)
 
 
 # -- what other pages read ----------------------------------------------------------------------

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from engine.domain import Attribute, Domain
 from pages.parts import upload
 
-PAGE = str(Path(__file__).parents[2] / "pages" / "data.py")
+APP = str(Path(__file__).parents[2] / "app.py")
 PEOPLE = (
     b"Survey of May;;;\n;;;\nid;sex;age;pay\n"
     + b"".join(
@@ -31,7 +31,7 @@ HOSTILE = (
 
 
 def opened() -> AppTest:
-    at = AppTest.from_file(PAGE, default_timeout=60).run()
+    at = AppTest.from_file(APP, default_timeout=60).switch_page("pages/data.py").run()
     assert not at.exception
     return at
 
@@ -237,7 +237,7 @@ def test_what_was_decided_is_there_after_a_change_of_page(kind: str) -> None:
     at = with_file("people.csv", PEOPLE)
     at.text_area(key=f"values_{here(at).version}_c1").set_value("m\nf\nx").run()
     kept = {key: at.session_state[key] for key in ("upload", "data_page")}
-    again = AppTest.from_file(PAGE, default_timeout=60)
+    again = AppTest.from_file(APP, default_timeout=60).switch_page("pages/data.py")
     for key, value in kept.items():
         again.session_state[key] = value
     again.run()
