@@ -91,6 +91,7 @@ class FixedSequence:
         state = SequenceState(
             workload, Beliefs().combined(measured), ledger, share, 0, rng.rehearsal
         )
+        _lend(private, state.beliefs, _estimates(state))
         layout = workload.layout
         return state, Started(
             mechanism=self.name,
@@ -158,15 +159,29 @@ class FixedSequence:
     ) -> IntArray:
         """Bring every estimate up to date; nothing private goes in."""
         found = private.borrow(("estimates", id(state.beliefs)))
-        if isinstance(found, tuple) and found[0] is state.beliefs:
-            estimates: Reconstruction = found[1]
-        else:
-            estimates = Reconstruction(state.workload.layout)
-            estimates.update(state.beliefs.changes_since(Beliefs()))
+        estimates = found.estimates if isinstance(found, _Current) else _estimates(state)
         if self.update == "full":
             touched = estimates.rebuild(beliefs)
         else:
             changes = beliefs.changes_since(state.beliefs, [m.attrs for m in measured])
             touched = estimates.update(changes)
-        private.lend(("estimates", id(beliefs)), (beliefs, estimates))
+        _lend(private, beliefs, estimates)
         return touched
+
+
+@dataclass(frozen=True, slots=True)
+class _Current:
+    """Estimates and the beliefs they stand at; holding those keeps their identity from reuse."""
+
+    beliefs: Beliefs
+    estimates: Reconstruction
+
+
+def _lend(private: Private, beliefs: Beliefs, estimates: Reconstruction) -> None:
+    private.lend(("estimates", id(beliefs)), _Current(beliefs, estimates))
+
+
+def _estimates(state: SequenceState) -> Reconstruction:
+    estimates = Reconstruction(state.workload.layout)
+    estimates.update(state.beliefs.changes_since(Beliefs()))
+    return estimates

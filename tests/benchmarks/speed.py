@@ -146,7 +146,6 @@ def sequence(
     """Seconds, rounds and cells touched of at most so many rounds, the start included."""
     private, cells, count = engine.Private(table), 0, 0
     rho = engine.rho_from(epsilon=1.0, delta=DELTA)
-    start = time.perf_counter()
     run = engine.rounds(mechanism, private, workload, rho=rho, rng=engine.rehearsal_noise(0))
     next(run)
     start = time.perf_counter()  # both arms start alike: with the 1-way marginals
