@@ -9,10 +9,11 @@ Clarabel solves the same program as a reference, and the maximum, which has no c
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -118,6 +119,7 @@ def plan_marginal(
     rho: Fraction,
     omit_below: float = 1e-3,
     respend: bool = True,
+    ratio: Mapping[AttributeSet, float] | None = None,
 ) -> tuple[Allocation, ...]:
     """Share the measuring budget of one round among the residuals of the selected marginal.
 
@@ -129,6 +131,8 @@ def plan_marginal(
         omit_below: Residuals whose share of the budget is smaller are not measured (eta); the
             largest share always is.
         respend: Whether what the omitted ones would have taken goes to the others.
+        ratio: r = sqrt(v/p) of each residual, where it is to be weighed by something else than
+            gamma's own variance: ``workload_ratio`` weighs it by the whole workload's.
 
     Returns:
         One allocation for each subset of gamma without one-valued attributes, in order. Their rho
@@ -140,14 +144,15 @@ def plan_marginal(
     below = _below(domain.shape(gamma))
     taus = [tuple(gamma[j] for j in positions) for positions in below.taus]
     knowns = np.asarray(known, dtype=float)[below.position]
-    costs, cost, ratio = below.costs, below.cost, below.ratio
+    costs, cost = below.costs, below.cost
+    width = below.ratio if ratio is None else np.array([ratio[tau] for tau in taus])
     budget = float(2 * rho)
-    added = water_fill(cost, ratio, knowns, budget)
+    added = water_fill(cost, width, knowns, budget)
     share = cost * added / budget
     kept = share >= omit_below
     kept[int(share.argmax())] = True
     if respend and not kept[share > 0].all():
-        added = water_fill(cost, np.where(kept, ratio, 0.0), knowns, budget)
+        added = water_fill(cost, np.where(kept, width, 0.0), knowns, budget)
     added = within_budget(costs, np.where(kept, added, 0.0), 2 * rho)
     return tuple(
         Allocation(tau, float(k), float(x), c * Fraction(float(x)) / 2)
@@ -219,6 +224,53 @@ def plan_sum(workload: Workload, *, rho: Fraction) -> WorkloadPlan:
     precision = within_budget(costs, precision, 2 * rho)
     objective = float(np.sum(cost * ratio**2 / precision))
     return WorkloadPlan(taus, tuple(costs), precision, objective, 0.0)
+
+
+@lru_cache(maxsize=4)
+def workload_ratio(workload: Workload) -> Mapping[AttributeSet, float]:
+    """Return r = sqrt(v/p) of every residual of the closure, v summed over the whole workload."""
+    taus, _ = _measurable(workload)
+    ratio = np.sqrt(_workload_ratio_squared(workload, taus))
+    return MappingProxyType(dict(zip(taus, ratio.tolist(), strict=True)))
+
+
+def plan_rest(
+    workload: Workload, known: Mapping[AttributeSet, float], *, rho: Fraction
+) -> tuple[Allocation, ...]:
+    """Share a budget among all residuals of a workload, given what is known of them.
+
+    Args:
+        workload: Its weighted sum of all cell variances becomes least.
+        known: Precision of the residuals measured so far.
+        rho: What to spend.
+
+    Source:
+        MATH section 5: conditional ResidualPlanner with the workload's own v.
+    """
+    taus, costs = _measurable(workload)
+    ratio = workload_ratio(workload)
+    knowns = np.array([known.get(tau, 0.0) for tau in taus])
+    cost = np.array([float(c) for c in costs])
+    added = water_fill(cost, np.array([ratio[tau] for tau in taus]), knowns, float(2 * rho))
+    added = within_budget(costs, added, 2 * rho)
+    return tuple(
+        Allocation(tau, k, x, c * Fraction(x) / 2)
+        for tau, k, x, c in zip(taus, knowns.tolist(), added.tolist(), costs, strict=True)
+    )
+
+
+def predicted_l1(workload: Workload, precision: Mapping[AttributeSet, float]) -> float:
+    """Return the weighted mean over the workload of the expected L1 error of noise, in records.
+
+    n sqrt(2/pi) sqrt(cell variance) for each marginal; residuals without precision add nothing.
+    """
+    error = 0.0
+    for gamma, weight in workload.weights.items():
+        below = _below(workload.domain.shape(gamma))
+        known = [precision.get(tuple(gamma[j] for j in tau), math.inf) for tau in below.taus]
+        variance = float(np.sum(below.cost * below.ratio**2 / np.array(known)))
+        error += weight * workload.domain.cells(gamma) * math.sqrt(variance)
+    return math.sqrt(2.0 / math.pi) * error / math.fsum(workload.weights.values())
 
 
 def plan_max(workload: Workload, *, rho: Fraction) -> WorkloadPlan:
