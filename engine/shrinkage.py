@@ -12,7 +12,7 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from scipy import special
+from scipy import fft, special
 
 from engine.types import FloatArray, IntArray
 
@@ -22,6 +22,8 @@ _POWERS = (0.0, 0.5, 1.0)
 """How the spread of an interaction follows the predicted cell: not at all, as Poisson, in proportion."""
 _RATIOS = np.exp(np.linspace(-4.0, 12.0, 33))
 """Prior variance tried, in units of the noise variance."""
+_BENDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+_SMOOTH_FROM = 5
 _BINS_PER_OCTAVE = 8
 _OCTAVES = 40
 _CENTERINGS = 4
@@ -59,16 +61,42 @@ def counts(noisy: FloatArray, *, mean: float, variance: float) -> FloatArray:
     high = noisy[~low]
     total = np.log(np.maximum(evidence, 1e-300)).sum(axis=0) + top.sum()
     total += _log_gamma(high, mean).sum(axis=0) + len(high) * np.log(std * np.sqrt(2.0 * np.pi))
-    best = int(total.argmax())
-    if -0.5 * float(np.sum((noisy - mean) ** 2)) / variance >= total[best]:
-        return np.full_like(noisy, mean)
-    shape = _SHAPES[best]
-    posterior = np.empty_like(noisy)
-    weighted = likelihood @ (masses[best] * nodes)
-    posterior[low] = weighted / np.maximum(evidence[:, best], 1e-300)
+    posterior = np.empty((len(noisy), len(_SHAPES)))
+    posterior[low] = likelihood @ (masses * nodes).T / np.maximum(evidence, 1e-300)
     # Tweedie: the noisy value plus variance times the slope of the log density there.
-    posterior[~low] = high + variance * ((shape - 1.0) / high - shape / mean)
-    return np.maximum(posterior, 0.0)
+    a = np.array(_SHAPES)
+    posterior[~low] = high[:, None] + variance * ((a - 1.0) / high[:, None] - a / mean)
+    even = -0.5 * float(np.sum((noisy - mean) ** 2)) / variance
+    smooth, gain = _smooth(noisy - mean, variance * len(noisy) / max(len(noisy) - 1, 1))
+    logs = np.concatenate([[even, even + gain], total - np.log(len(_SHAPES))])
+    weights = np.exp(logs - logs.max())
+    weights /= weights.sum()
+    answer = mean * weights[0] + (mean + smooth) * weights[1] + posterior @ weights[2:]
+    found: FloatArray = np.maximum(answer, 0.0)
+    return found
+
+
+def _smooth(deviation: FloatArray, variance: float) -> tuple[FloatArray, float]:
+    """Posterior mean if neighbouring cells are alike, and its log likelihood over "all equal".
+
+    The k-th cosine coefficient has prior variance t / (1 + (k / k0)²)².
+    """
+    n = len(deviation)
+    if n < _SMOOTH_FROM:
+        return np.zeros(n), 0.0
+    coefficients = fft.dct(deviation, norm="ortho")
+    coefficients[0] = 0.0
+    energy = np.square(coefficients[1:]) / variance
+    k = np.arange(1, n)
+    bends = np.array(_BENDS)[:, None]
+    prior = _RATIOS[:, None, None] / np.square(1.0 + np.square(k / bends))
+    kept = prior / (1.0 + prior)
+    gain = 0.5 * (energy * kept - np.log1p(prior)).sum(axis=2)
+    weights = np.exp(gain - gain.max())
+    evidence = float(gain.max() + np.log(weights.mean()))
+    coefficients[1:] *= np.tensordot(weights / weights.sum(), kept, axes=2)
+    smoothed: FloatArray = fft.idct(coefficients, norm="ortho")
+    return smoothed, evidence
 
 
 @cache
@@ -111,20 +139,15 @@ def interaction(
         return noisy
     energy, cells, scale, index = _binned(noisy, predicted)
     share = freedom / noisy.size
-    best = -0.5 * share * float(energy.sum()) / variance
-    found: tuple[float, FloatArray] | None = None
-    for power in _POWERS:
-        spread = scale ** (2.0 * power)
-        spread = spread / (float(cells @ spread) / noisy.size)
-        grown = 1.0 + _RATIOS[:, None] * spread
-        fit = -0.5 * share * (energy / (variance * grown) + cells * np.log(grown)).sum(axis=1)
-        k = int(fit.argmax())
-        if fit[k] > best:
-            best, found = float(fit[k]), (_RATIOS[k], spread)
-    if found is None:
-        return np.zeros_like(noisy)
-    prior = found[0] * found[1]
-    weight = (prior / (1.0 + prior))[index].reshape(noisy.shape)
+    spread = scale[None, :] ** (2.0 * np.array(_POWERS)[:, None])
+    spread /= (spread @ cells / noisy.size)[:, None]
+    prior = _RATIOS[:, None] * spread[:, None, :]  # (powers, ratios, groups)
+    kept = prior / (1.0 + prior)
+    gain = 0.5 * share * (energy / variance * kept - cells * np.log1p(prior)).sum(axis=2)
+    top = max(float(gain.max()), 0.0)
+    weights = np.exp(gain - top) / gain.size
+    weights *= 1.0 / (weights.sum() + np.exp(-top))  # "no interaction" is as likely beforehand
+    weight = np.tensordot(weights, kept, axes=2)[index].reshape(noisy.shape)
     return _centered(noisy, weight)
 
 
