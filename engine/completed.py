@@ -34,6 +34,8 @@ from engine.released import Belief, Beliefs, Estimate
 from engine.residuals import part_of, privacy_cost
 from engine.types import AttributeSet, FloatArray, IntArray
 
+RELATIVE = 0.3
+"""Expected interaction relative to the predicted table, for each attribute beyond the first."""
 _PARALLEL_CELLS = 200_000
 """Cells below which a second thread costs more than it brings."""
 
@@ -60,6 +62,16 @@ def estimate_of(tables: Completed, domain: Domain, gamma: AttributeSet) -> Estim
         if tau not in tables.beliefs and privacy_cost(domain.shape(tau)) > 0
     )
     return Estimate(domain, gamma, tables.table(gamma), None, unmeasured, "maxent")
+
+
+def expected_precisions(layout: Layout, beliefs: Beliefs) -> dict[AttributeSet, float]:
+    """Say how well the size of each interaction is known before it is measured, as a precision.
+
+    The interaction over tau is taken as RELATIVE^(2|tau| - 2) times the square of the table that
+    its 1-way marginals predict: the more attributes, the less is left to say. Only what is released
+    goes in.
+    """
+    return kept(layout, beliefs).expected_precisions()
 
 
 _kept: list[Completed] = []
@@ -257,6 +269,20 @@ class Completed:
         if () in changed:
             touched[:] = True
         return np.flatnonzero(touched)
+
+    def expected_precisions(self) -> dict[AttributeSet, float]:
+        """See ``expected_precisions``: all sets of two attributes or more without one-valued ones."""
+        sizes = self.layout.sizes
+        squares = [float(np.square(table).sum()) for table in self._ones]
+        total = max(self._total, 1.0)
+        found = {}
+        for tau in self.layout.sets:
+            if len(tau) > 1 and all(sizes[i] > 1 for i in tau):
+                freedom = math.prod(sizes[i] - 1 for i in tau)
+                energy = total**2 * math.prod(squares[i] / total**2 for i in tau)
+                energy *= RELATIVE ** (2 * len(tau) - 2)
+                found[tau] = freedom / max(energy, 1e-300)
+        return found
 
     # -- one and two attributes -----------------------------------------------------------------
 

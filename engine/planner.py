@@ -9,7 +9,7 @@ Clarabel solves the same program as a reference, and the maximum, which has no c
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -119,7 +119,6 @@ def plan_marginal(
     rho: Fraction,
     omit_below: float = 1e-3,
     respend: bool = True,
-    ratio: Mapping[AttributeSet, float] | None = None,
 ) -> tuple[Allocation, ...]:
     """Share the measuring budget of one round among the residuals of the selected marginal.
 
@@ -131,8 +130,6 @@ def plan_marginal(
         omit_below: Residuals whose share of the budget is smaller are not measured (eta); the
             largest share always is.
         respend: Whether what the omitted ones would have taken goes to the others.
-        ratio: r = sqrt(v/p) of each residual, where it is to be weighed by something else than
-            gamma's own variance: ``workload_ratio`` weighs it by the whole workload's.
 
     Returns:
         One allocation for each subset of gamma without one-valued attributes, in order. Their rho
@@ -144,15 +141,14 @@ def plan_marginal(
     below = _below(domain.shape(gamma))
     taus = [tuple(gamma[j] for j in positions) for positions in below.taus]
     knowns = np.asarray(known, dtype=float)[below.position]
-    costs, cost = below.costs, below.cost
-    width = below.ratio if ratio is None else np.array([ratio[tau] for tau in taus])
+    costs, cost, ratio = below.costs, below.cost, below.ratio
     budget = float(2 * rho)
-    added = water_fill(cost, width, knowns, budget)
+    added = water_fill(cost, ratio, knowns, budget)
     share = cost * added / budget
     kept = share >= omit_below
     kept[int(share.argmax())] = True
     if respend and not kept[share > 0].all():
-        added = water_fill(cost, np.where(kept, width, 0.0), knowns, budget)
+        added = water_fill(cost, np.where(kept, ratio, 0.0), knowns, budget)
     added = within_budget(costs, np.where(kept, added, 0.0), 2 * rho)
     return tuple(
         Allocation(tau, float(k), float(x), c * Fraction(float(x)) / 2)
@@ -235,23 +231,41 @@ def workload_ratio(workload: Workload) -> Mapping[AttributeSet, float]:
 
 
 def plan_rest(
-    workload: Workload, known: Mapping[AttributeSet, float], *, rho: Fraction
+    workload: Workload,
+    known: Mapping[AttributeSet, float],
+    *,
+    rho: Fraction,
+    among: Set[AttributeSet] | None = None,
+    omit_below: float = 0.0,
 ) -> tuple[Allocation, ...]:
-    """Share a budget among all residuals of a workload, given what is known of them.
+    """Share a budget among residuals of a workload, given what is known of them.
 
     Args:
         workload: Its weighted sum of all cell variances becomes least.
-        known: Precision of the residuals measured so far.
+        known: Precision of the residuals known so far.
         rho: What to spend.
+        among: Which residuals may be measured; None: all of the closure.
+        omit_below: Residuals with a smaller share of the budget are not measured.
+
+    Returns:
+        One allocation for each of these residuals without one-valued attributes, in order.
 
     Source:
         MATH section 5: conditional ResidualPlanner with the workload's own v.
     """
-    taus, costs = _measurable(workload)
     ratio = workload_ratio(workload)
-    knowns = np.array([known.get(tau, 0.0) for tau in taus])
+    taus = [tau for tau in ratio if among is None or tau in among]
+    costs = [privacy_cost(workload.domain.shape(tau)) for tau in taus]
     cost = np.array([float(c) for c in costs])
-    added = water_fill(cost, np.array([ratio[tau] for tau in taus]), knowns, float(2 * rho))
+    width = np.array([ratio[tau] for tau in taus])
+    knowns = np.array([known.get(tau, 0.0) for tau in taus])
+    budget = float(2 * rho)
+    added = water_fill(cost, width, knowns, budget)
+    share = cost * added / budget
+    kept = share >= omit_below
+    kept[int(share.argmax())] = True
+    if not kept[share > 0].all():
+        added = np.where(kept, water_fill(cost, np.where(kept, width, 0.0), knowns, budget), 0.0)
     added = within_budget(costs, added, 2 * rho)
     return tuple(
         Allocation(tau, k, x, c * Fraction(x) / 2)

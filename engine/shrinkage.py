@@ -144,9 +144,8 @@ def interaction(
     prior = _RATIOS[:, None] * spread[:, None, :]  # (powers, ratios, groups)
     kept = prior / (1.0 + prior)
     gain = 0.5 * share * (energy / variance * kept - cells * np.log1p(prior)).sum(axis=2)
-    top = max(float(gain.max()), 0.0)
-    weights = np.exp(gain - top) / gain.size
-    weights *= 1.0 / (weights.sum() + np.exp(-top))  # "no interaction" is as likely beforehand
+    weights = np.exp(gain - gain.max())
+    weights /= weights.sum()
     weight = np.tensordot(weights, kept, axes=2)[index].reshape(noisy.shape)
     return _centered(noisy, weight)
 

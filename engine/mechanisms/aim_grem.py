@@ -7,6 +7,7 @@ step will do.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -14,14 +15,14 @@ from typing import Literal
 
 import numpy as np
 
-from engine import grem
+from engine import completed, grem
 from engine.accounting import Ledger
 from engine.domain import Domain, subsets
 from engine.errors import OptionError
 from engine.measure import measure_error, measure_marginal, measure_residuals
 from engine.mechanisms.base import check_omission, choice, require_memory
 from engine.noise import RandomSource
-from engine.planner import plan_marginal, plan_rest, predicted_l1, workload_ratio
+from engine.planner import plan_marginal, plan_rest, predicted_l1
 from engine.released import Allocation, Beliefs, Measurement
 from engine.rescoring import CompletedCandidates
 from engine.residuals import privacy_cost
@@ -45,7 +46,9 @@ from engine.workload import Workload
 MEASURE_SHARE = Fraction(9, 10)
 """Share of every round's budget that measuring gets; selecting gets the rest."""
 DECISION_SHARE = Fraction(1, 100)
-"""Share of the whole budget spent on asking how wrong the first tables are, before deciding."""
+"""Most that is spent on asking how wrong the first tables are, before deciding."""
+DECISION_ERROR = 0.02
+"""How precisely it is asked at most, relative to the number of records."""
 WORTHWHILE = 3.0
 """Everything is measured at once if that leaves at most a third of the error there is now.
 
@@ -106,8 +109,10 @@ class AimGrem:
         completion: ``"maxent"`` answers with tables completed by maximum entropy (``completed``),
             ``"none"`` counts what was not measured as zero.
         in_loop: Whether rounds score completed tables too, not only the answer.
-        allocation: What ``"crp"`` weighs the residuals of the selected marginal by: its own
-            variance (``"marginal"``) or the whole workload's. None: the workload in the loop.
+        allocation: What ``"crp"`` shares a round's budget among: the residuals of the selected
+            marginal, weighed by its own variance (``"marginal"``), or those and all measured
+            before, weighed by the whole workload's variance (``"workload"``). None: the latter in
+            the loop.
         nominal: Number of rounds that the first round budgets are made for: twice the closure (the
             paper's) or AIM's 16 an ``"attribute"``. None: the latter in the loop.
         finish: ``"auto"`` measures the whole workload at once where that promises more than
@@ -256,7 +261,8 @@ class AimGrem:
         ledger, allocations, measured = self._measure(state, gamma, private, ledger, rng)
         beliefs = state.beliefs.combined(measured)
         changes = beliefs.changes_since(state.beliefs, [m.attrs for m in measured])
-        change = _l1_of(changes, state.workload.domain, gamma)
+        within = {tau: z for tau, z in changes.items() if set(tau) <= set(gamma)}
+        change = _l1_of(within, state.workload.domain, gamma)
         noise = noise_std(state.rho_measure) * state.workload.domain.cells(gamma)
         threshold = EXPECTED_ABSOLUTE * noise
         touched = candidates.advance(beliefs, changes)
@@ -292,6 +298,17 @@ class AimGrem:
         rng: RandomSource,
     ) -> tuple[Ledger, tuple[Allocation, ...], tuple[Measurement, ...]]:
         known = [state.beliefs.precision(tau) for tau in subsets(gamma)]
+        if self.noise == "crp" and self.allocation == "workload":
+            among = {*subsets(gamma), *state.beliefs}
+            allocations = plan_rest(
+                state.workload,
+                _precisions(state),
+                rho=state.rho_measure,
+                among=among,
+                omit_below=self.omit_below,
+            )
+            ledger, measured = measure_residuals(private, allocations, ledger=ledger, rng=rng)
+            return ledger, allocations, measured
         if self.noise == "crp":
             allocations = plan_marginal(
                 state.workload.domain,
@@ -300,7 +317,6 @@ class AimGrem:
                 rho=state.rho_measure,
                 omit_below=self.omit_below,
                 respend=self.respend,
-                ratio=workload_ratio(state.workload) if self.allocation == "workload" else None,
             )
             ledger, measured = measure_residuals(private, allocations, ledger=ledger, rng=rng)
             return ledger, allocations, measured
@@ -337,10 +353,11 @@ class AimGrem:
         The first follows from sizes and budget. The second is measured, with noise and charged,
         unless no error could be large enough: two tables of N records differ by at most 2 N.
         """
-        rho = DECISION_SHARE * state.ledger.total
+        total = max(float(state.beliefs[()].values), 1.0)
+        enough = Fraction(1 / (2 * (DECISION_ERROR * total) ** 2))
+        rho = min(DECISION_SHARE * state.ledger.total, enough)
         plan = plan_rest(state.workload, _precisions(state), rho=state.ledger.left - rho)
         leaves = predicted_l1(state.workload, {a.attrs: a.after for a in plan})
-        total = max(float(state.beliefs[()].values), 0.0)
         compared = f"Measuring everything at once would leave a mean L1 error of {leaves:,.0f}"
         if WORTHWHILE * leaves > 2.0 * total:
             return state, f"Rounds. {compared}, and there are only about {total:,.0f} records."
@@ -363,7 +380,10 @@ class AimGrem:
         self, state: AimState, private: Private, rng: RandomSource
     ) -> tuple[AimState, RoundEnded]:
         """Measure every residual of the workload with what is left."""
-        plan = plan_rest(state.workload, _precisions(state), rho=state.rho_measure)
+        known = Counter(_precisions(state))
+        # What its size already says of an interaction is worth as much as a measurement.
+        known.update(completed.expected_precisions(state.workload.layout, state.beliefs))
+        plan = plan_rest(state.workload, known, rho=state.rho_measure)
         ledger, measured = measure_residuals(private, plan, ledger=state.ledger, rng=rng)
         after = replace(
             state,
