@@ -277,7 +277,12 @@ def lattice(frame: pd.DataFrame, *, title: str = "What the round paid for") -> F
     lines = (
         sources.chart(edges)
         .mark_rule(color=GREY, opacity=0.45)
-        .encode(x=x, x2=alt.X2("x2"), y=alt.Y("y:Q", title=y_title, scale=y_scale, axis=axis), y2=alt.Y2("y2"))
+        .encode(
+            x=x,
+            x2=alt.X2("x2"),
+            y=alt.Y("y:Q", title=y_title, scale=y_scale, axis=axis),
+            y2=alt.Y2("y2"),
+        )
     )
     colour = alt.Color(
         "state:N",
@@ -475,7 +480,9 @@ def touched(frame: pd.DataFrame, names: Sequence[str], *, threshold: float | Non
             sentence += f" Dashed: {threshold:,.0f} records, what noise alone moves the chosen one."
     else:
         chart, height = _tiles(sources, frame)
-    return _figure(chart, sources, "Which answers changed", sentence, "released", table, height=height)
+    return _figure(
+        chart, sources, "Which answers changed", sentence, "released", table, height=height
+    )
 
 
 def _pair_grid(sources: _Sources, frame: pd.DataFrame, names: Sequence[str]) -> tuple[Any, int]:
@@ -496,9 +503,7 @@ def _pair_grid(sources: _Sources, frame: pd.DataFrame, names: Sequence[str]) -> 
     return alt.layer(*_squares(base)), 34 * (len(names) - 1) + 10
 
 
-def _moved_bars(
-    sources: _Sources, frame: pd.DataFrame, threshold: float | None
-) -> tuple[Any, int]:
+def _moved_bars(sources: _Sources, frame: pd.DataFrame, threshold: float | None) -> tuple[Any, int]:
     import altair as alt
     import pandas as pd
 

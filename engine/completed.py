@@ -360,5 +360,3 @@ def _mutual_information(table: FloatArray) -> float:
     positive = share > 0
     found = float(np.sum(share[positive] * np.log(share[positive] / independent[positive])))
     return max(found, 0.0)
-
-

@@ -170,9 +170,7 @@ def fit(shape: tuple[int, ...], targets: Mapping[AttributeSet, FloatArray]) -> F
     table = np.ones(shape)
     if not targets:
         return table
-    others = {
-        axes: tuple(k for k in range(len(shape)) if k not in axes) for axes in targets
-    }
+    others = {axes: tuple(k for k in range(len(shape)) if k not in axes) for axes in targets}
     before = np.inf
     for sweep in range(MAX_SWEEPS):
         gap = 0.0

@@ -345,9 +345,7 @@ class AimGrem:
 
     # -- rounds, or everything at once ----------------------------------------------------------
 
-    def _decide(
-        self, state: AimState, private: Private, rng: RandomSource
-    ) -> tuple[AimState, str]:
+    def _decide(self, state: AimState, private: Private, rng: RandomSource) -> tuple[AimState, str]:
         """Compare the error that measuring everything would leave with the error there is.
 
         The first follows from sizes and budget. The second is measured, with noise and charged,
