@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.parts import frame, strip
+from pages.parts import figures, frame, strip
 
 st.set_page_config(
     page_title="AIM+GReM explorer",
@@ -19,5 +19,6 @@ with st.sidebar:
     st.caption("▲ not private: computed from the records, never released.")
     st.caption("Every chart says in a sentence what it shows; its numbers are beneath it.")
     st.caption("Light or dark: the menu at the top right.")
+figures.without_ways_out()
 strip.draw()
 page.run()

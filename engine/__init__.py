@@ -3,6 +3,8 @@
 Everything public is here; ``engine/README.md`` says what it means and why.
 """
 
+import importlib
+
 from engine.accounting import Charge, Ledger, delta_from, epsilon_from, rho_from
 from engine.completion import clip, simplex
 from engine.domain import Attribute, Domain, Missing
@@ -29,6 +31,14 @@ from engine.trace import Event, Finished, Release, RoundEnded, Started, Work, be
 from engine.workload import Workload
 
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> object:
+    # Reading messy files needs pandas and its relatives; the engine itself does without.
+    if name == "ingest":
+        return importlib.import_module("engine.ingest")
+    raise AttributeError(f"module 'engine' has no attribute {name!r}")
+
 
 __all__ = [
     "AimGrem",

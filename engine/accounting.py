@@ -10,10 +10,11 @@ rho-zCDP implies (epsilon, delta)-DP with (Canonne, Kamath, Steinke 2020)
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, cast
+from typing import Literal, NoReturn, cast
 
 import numpy as np
 from scipy import optimize
@@ -41,18 +42,50 @@ class Charge:
     rho: Fraction
 
 
-@dataclass(frozen=True, slots=True)
+_appending = threading.Lock()
+
+
 class Ledger:
-    """Charges against a total in rho, exact rational numbers throughout.
+    """Charges against a total in rho, exact rational numbers throughout. Immutable.
+
+    Successive ledgers share one list and differ in how much of it they see, so that a charge costs
+    the same in the last round as in the first.
+
+    Args:
+        total: What may be spent in all.
 
     >>> ledger = Ledger(Fraction(1, 2)).charge(Charge("measure", (0,), Fraction(1, 3)))
-    >>> ledger.left
-    Fraction(1, 6)
+    >>> ledger.left, len(ledger.entries)
+    (Fraction(1, 6), 1)
     """
 
+    __slots__ = ("_length", "_log", "spent", "total")
+
     total: Fraction
-    entries: tuple[Charge, ...] = ()
-    spent: Fraction = field(default=Fraction(0))
+    spent: Fraction
+    _log: list[Charge]
+    _length: int
+
+    def __init__(self, total: Fraction) -> None:
+        self._fill(total, Fraction(0), [], 0)
+
+    def _fill(self, total: Fraction, spent: Fraction, log: list[Charge], length: int) -> None:
+        object.__setattr__(self, "total", total)
+        object.__setattr__(self, "spent", spent)
+        object.__setattr__(self, "_log", log)
+        object.__setattr__(self, "_length", length)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError("A ledger is not changed; charge returns a longer one.")
+
+    @property
+    def entries(self) -> tuple[Charge, ...]:
+        """All charges in order."""
+        return tuple(self._log[: self._length])
+
+    def entries_since(self, earlier: Ledger) -> tuple[Charge, ...]:
+        """Return the charges made after an earlier ledger of the same run."""
+        return tuple(self._log[earlier._length : self._length])
 
     @property
     def left(self) -> Fraction:
@@ -66,7 +99,7 @@ class Ledger:
             BudgetError: If the sum would exceed the total (``E_OVERSPEND``). Nothing is charged.
         """
         asked = sum((charge.rho for charge in charges), Fraction(0))
-        if asked < 0 or any(charge.rho < 0 for charge in charges):
+        if any(charge.rho < 0 for charge in charges):
             raise BudgetError("A charge is negative; costs are 0 or more.", code="E_OVERSPEND")
         if asked > self.left:
             raise BudgetError(
@@ -76,7 +109,31 @@ class Ledger:
                 asked=float(asked),
                 left=float(self.left),
             )
-        return Ledger(self.total, self.entries + charges, self.spent + asked)
+        # A fork finds the list longer than it remembers, and goes on in a copy.
+        with _appending:
+            log = self._log if len(self._log) == self._length else self._log[: self._length]
+            log.extend(charges)
+        longer = Ledger.__new__(Ledger)
+        longer._fill(self.total, self.spent + asked, log, self._length + len(charges))
+        return longer
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Ledger):
+            return NotImplemented
+        return (self.total, self.entries) == (other.total, other.entries)
+
+    def __hash__(self) -> int:
+        return hash((self.total, self.spent, self._length))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _charged, (self.total, self.entries)
+
+    def __repr__(self) -> str:
+        return f"Ledger({self._length} charges, {float(self.spent):.6g} of {float(self.total):.6g})"
+
+
+def _charged(total: Fraction, entries: tuple[Charge, ...]) -> Ledger:
+    return Ledger(total).charge(*entries)
 
 
 def rho_from(*, epsilon: float, delta: float) -> float:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 import textwrap
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -83,7 +84,12 @@ def safe(text: str, *, longest: int = _LONGEST) -> str:
     texts such as ``constructor`` from being taken for a name in JavaScript.
     """
     line = " ".join(str(text).split()) or "(no name)"
-    return _ZERO_WIDTH + (line if len(line) <= longest else line[: longest - 1] + "…")
+    line = line if len(line) <= longest else line[: longest - 1] + "…"
+    if any(unicodedata.bidirectional(character) in ("R", "AL") for character in line):
+        line = (
+            f"\u2068{line}\u2069"  # isolated, so that it does not turn around what stands beside it
+        )
+    return _ZERO_WIDTH + line
 
 
 def distinct(texts: Iterable[str], *, longest: int = _LONGEST) -> list[str]:
@@ -166,10 +172,10 @@ def selection(frame: pd.DataFrame, *, others: int, others_probability: float) ->
     sources = _Sources()
     names = distinct(frame["label"], longest=44)
     rows = [
-        f"{'◆ ' if chosen else ''}{name}  ·  {percent(p)}"
+        f"{'◆ ' if chosen else ''}{percent(p)}  ·  {name}"
         for name, p, chosen in zip(names, frame["probability"], frame["chosen"], strict=True)
     ]
-    rest = f"{_ZERO_WIDTH}others ({others:,})  ·  {percent(others_probability)}"
+    rest = f"{percent(others_probability)}  ·  {others:,} others"
     data = frame.assign(row=rows, name=names)
     parts = data.melt(
         id_vars=["row", "name", "score", "probability"],
@@ -219,7 +225,7 @@ def selection(frame: pd.DataFrame, *, others: int, others_probability: float) ->
     )
     top = frame.iloc[0]
     sentence = (
-        f"{top['label']} looked worst: its score gave it a chance of {percent(top['probability'])}; "
+        f"{top['label']} was the most probable, with {percent(top['probability'])}; "
         f"{others:,} other candidates share {percent(others_probability)}."
     )
     table = data[["label", "l1", "weight", "error", "noise", "score", "probability"]].set_axis(
@@ -278,10 +284,7 @@ def lattice(frame: pd.DataFrame, *, title: str = "What the round paid for") -> F
         sources.chart(edges)
         .mark_rule(color=GREY, opacity=0.45)
         .encode(
-            x=x,
-            x2=alt.X2("x2"),
-            y=alt.Y("y:Q", title=y_title, scale=y_scale, axis=axis),
-            y2=alt.Y2("y2"),
+            x, alt.X2("x2"), alt.Y("y:Q", title=y_title, scale=y_scale, axis=axis), alt.Y2("y2")
         )
     )
     colour = alt.Color(
@@ -308,8 +311,8 @@ def lattice(frame: pd.DataFrame, *, title: str = "What the round paid for") -> F
     sigmas = base.mark_text(dy=-36, **text).encode(x=x, y=y, text=alt.Text("sigma:N"))
     bought = frame[frame["added"] > 0]
     sentence = (
-        f"{len(bought)} of {len(frame)} residuals were measured in this round. Disc: precision after "
-        "the round; ring: precision before; both on a log scale."
+        f"{len(bought)} of {len(frame)} residuals were measured in this round. "
+        "Disc: precision after the round; ring: precision before; both on a log scale."
     )
     if keys:
         sentence += " " + ", ".join(f"{v} = {k}" for k, v in keys.items()) + "."
@@ -464,9 +467,9 @@ def touched(frame: pd.DataFrame, names: Sequence[str], *, threshold: float | Non
     """Draw ``views.touched``: which answers a round changed, and how far."""
     sources = _Sources()
     changed = int(frame["touched"].sum())
+    rest = "; the others stand as they were" if changed < len(frame) else ""
     sentence = (
-        f"{changed:,} of {len(frame):,} answers hold a measured residual and were rewritten; the "
-        "others stand as they were."
+        f"{changed:,} of {len(frame):,} answers hold a measured residual and were rewritten{rest}."
     )
     table = frame[["label", "cells", "touched", "moved"]].set_axis(
         ["marginal", "cells", "rewritten", "moved (L1, records)"], axis=1
@@ -480,9 +483,8 @@ def touched(frame: pd.DataFrame, names: Sequence[str], *, threshold: float | Non
             sentence += f" Dashed: {threshold:,.0f} records, what noise alone moves the chosen one."
     else:
         chart, height = _tiles(sources, frame)
-    return _figure(
-        chart, sources, "Which answers changed", sentence, "released", table, height=height
-    )
+    title = "Which answers changed"
+    return _figure(chart, sources, title, sentence, "released", table, height=height)
 
 
 def _pair_grid(sources: _Sources, frame: pd.DataFrame, names: Sequence[str]) -> tuple[Any, int]:
@@ -711,7 +713,7 @@ def _cell_table(frame: pd.DataFrame, column: str, names: tuple[str, ...]) -> pd.
 
 
 def bars(frame: pd.DataFrame, name: str, *, title: str) -> Figure:
-    """Draw one attribute: released counts with ±1.96 σ, and true counts where the frame has them."""
+    """Draw one attribute: released counts with ±1.96 σ, and true ones where the frame has them."""
     import altair as alt
 
     sources = _Sources()
@@ -762,10 +764,8 @@ def bars(frame: pd.DataFrame, name: str, *, title: str) -> Figure:
         inside = (frame["difference"].abs() <= 1.96 * frame["std"]).mean()
         sentence = f"{title}: {percent(float(inside))} of the true counts lie within ±1.96 σ."
     height = 260 if long else max(24 * len(ticks), 70)
-    return _figure(
-        alt.layer(*layers), sources, title, sentence, badge, frame[columns].set_axis(titles, axis=1),
-        height=height,
-    )  # fmt: skip
+    table = frame[columns].set_axis(titles, axis=1)
+    return _figure(alt.layer(*layers), sources, title, sentence, badge, table, height=height)
 
 
 # -- the whole run ---------------------------------------------------------------------------------

@@ -12,8 +12,8 @@ demands (``shrinkage``), and what was not measured is as the levels below imply,
 * three or more: the table of maximum entropy with these pairs and with the completed larger
   marginals whose own residual was measured, plus the interaction where it was measured itself.
 
-Everything here is a function of beliefs, which are released. Tables stay non-negative; they need not
-agree with each other as GReM's do.
+Everything here is a function of beliefs, which are released. Tables stay non-negative; they need
+not agree with each other as GReM's do.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ _KEPT = 2
 
 def kept(layout: Layout, beliefs: Beliefs) -> Completed:
     """Return completed tables for these beliefs; those last asked for are kept."""
-    for tables in list(_kept):
+    for tables in _kept:
         if tables.beliefs is beliefs and tables.layout is layout:
             return tables
     tables = Completed(layout, beliefs)
@@ -157,7 +157,7 @@ class Completed:
                 last,
             )
 
-        work = layout.cells()[triples]
+        work = layout.cells[triples]
         kernels.in_threads(compare, kernels.parts(work, at_least=_PARALLEL_CELLS))
 
     def _measured(self, positions: IntArray) -> NDArray[np.bool_]:
@@ -228,7 +228,7 @@ class Completed:
     def _refresh_pairs(
         self, ones: set[int], changed: Collection[AttributeSet]
     ) -> set[AttributeSet]:
-        moved = set()
+        moved: set[AttributeSet] = set()
         for a, b in self._pairs:
             belief = self.beliefs.get((a, b))
             if belief is not None and (a in ones or b in ones or (a, b) in changed):
@@ -271,7 +271,7 @@ class Completed:
         return np.flatnonzero(touched)
 
     def expected_precisions(self) -> dict[AttributeSet, float]:
-        """See ``expected_precisions``: all sets of two attributes or more without one-valued ones."""
+        """See ``expected_precisions``: for two attributes or more, none of them one-valued."""
         sizes = self.layout.sizes
         squares = [float(np.square(table).sum()) for table in self._ones]
         total = max(self._total, 1.0)

@@ -11,7 +11,7 @@ import json
 import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -92,7 +92,7 @@ class Attribute:
             raise DomainError(
                 f"An attribute's name is {self.name!r}, which is no text. Give it a name."
             )
-        _check_text(self.name, [self.name])
+        _check_text(self.name, [self.name, self.other, self.description])
         _check_choice(self.name, "kind", self.kind, _KINDS)
         _check_choice(self.name, "outside", self.outside, _OUTSIDE)
         _check_choice(self.name, "source", self.source, _SOURCES)
@@ -126,9 +126,10 @@ class Domain:
         title: What the table is, for people.
         row: What one row is ("one person"), for people.
         note: Where the declaration comes from.
+        rows_per_person: Most rows that one person may have; k rows cost k squared in rho.
 
     Raises:
-        DomainError: If there is no attribute, or two share a name.
+        DomainError: If there is no attribute, two share a name, or nobody may have a row.
 
     >>> domain = Domain.from_sizes({"age": 4, "sex": 2, "income": 3})
     >>> domain.attrs("income", "age")
@@ -141,15 +142,18 @@ class Domain:
     title: str = ""
     row: str = "one person"
     note: str = ""
+    rows_per_person: int = 1
     sizes: tuple[int, ...] = field(init=False, repr=False, compare=False)
     _positions: Mapping[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attributes", tuple(self.attributes))
+        _check_text("", [self.title, self.row, self.note])
         if not self.attributes:
             raise DomainError("The domain has no attribute; at least one is needed. Declare one.")
         names = [attribute.name for attribute in self.attributes]
         _check_distinct("the domain", names, what="attribute name")
+        _check_rows(self.rows_per_person)
         object.__setattr__(self, "sizes", tuple(a.size for a in self.attributes))
         object.__setattr__(self, "_positions", {name: i for i, name in enumerate(names)})
 
@@ -203,17 +207,21 @@ class Domain:
             raise DomainError('The domain has no list "attributes". Add one entry an attribute.')
         attributes = tuple(_attribute_from(entry, i) for i, entry in enumerate(entries, start=1))
         texts = {key: declared.get(key, "") for key in ("title", "note")}
-        return cls(attributes, row=str(declared.get("row", "one person")), **texts)
+        row, rows = str(declared.get("row", "one person")), declared.get("rows_per_person", 1)
+        return cls(attributes, row=row, rows_per_person=rows, **texts)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the declaration as plain JSON values; ``from_dict`` reads it back equal."""
-        return {
+        entry: dict[str, Any] = {
             "format": FORMAT,
             "title": self.title,
             "row": self.row,
             "note": self.note,
-            "attributes": [_attribute_to(attribute) for attribute in self.attributes],
         }
+        if self.rows_per_person != 1:
+            entry["rows_per_person"] = self.rows_per_person
+        entry["attributes"] = [_attribute_to(attribute) for attribute in self.attributes]
+        return entry
 
     def to_json(self, path: str | Path) -> None:
         """Write the domain file (UTF-8)."""
@@ -277,7 +285,7 @@ class Domain:
         """Return the domain of some of the attributes, in the order given here."""
         self.attrs(*attributes)  # refuses unknown and repeated ones
         kept = tuple(self[attribute] for attribute in attributes)
-        return Domain(kept, title=self.title, row=self.row, note=self.note)
+        return replace(self, attributes=kept)
 
     def _position(self, attribute: str | int) -> int:
         if isinstance(attribute, str) and attribute in self._positions:
@@ -316,6 +324,14 @@ def _check_choice(name: str, what: str, found: object, allowed: Sequence[str]) -
         )
 
 
+def _check_rows(number: object) -> None:
+    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= 1_000_000:
+        raise DomainError(
+            f"The most rows a person may have is {number!r}; a whole number from 1 to 1,000,000 is "
+            "needed. Correct it."
+        )
+
+
 def _check_declaration(attribute: Attribute) -> None:
     name, kind = attribute.name, attribute.kind
     wanted = {"integer": "bounds", "numeric": "edges"}.get(kind, "values")
@@ -333,6 +349,9 @@ def _check_declaration(attribute: Attribute) -> None:
     missing = attribute.missing
     if missing is not None:
         _check_choice(name, "missing rule", missing.rule, _RULES)
+        _check_text(name, [missing.label, *missing.codes])
+        if missing.value is not None:
+            _check_text(name, [missing.value])
         if missing.rule == "replace" and missing.value is None:
             raise DomainError(
                 f"Attribute {name!r} replaces missing cells but says not by what. "
@@ -382,12 +401,15 @@ def _integer_labels(name: str, first: int, last: int) -> Sequence[str]:
     return tuple(str(value) for value in range(first, last + 1))
 
 
-def _check_text(name: str, texts: Sequence[str]) -> None:
+def _check_text(name: str, texts: Sequence[object]) -> None:
+    owner = f"Attribute {name!a}" if name else "The domain"
     for text in texts:
+        if not isinstance(text, str):
+            raise DomainError(f"{owner} has {text!r} where a text is needed. Quote it.")
         if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
             raise DomainError(
-                f"Attribute {name!a} has a name or value that is no proper text (it holds a lone "
-                "surrogate). Read the file with the right encoding."
+                f"{owner} has a name or value that is no proper text (it holds a lone surrogate). "
+                "Read the file with the right encoding."
             )
 
 

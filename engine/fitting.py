@@ -1,8 +1,8 @@
 """Fit tables to their smaller marginals by iterative proportional fitting (compiled with numba).
 
-A table that fits given pair tables and says nothing else is a product of one factor for each pair,
-T_abc = A_ab B_ac C_bc. Fitting needs only the factors: the marginal over (a, b) is A_ab (B C')_ab, a
-matrix product, so the table itself is written once, at the end, or never.
+A table that fits given pair tables and says nothing else is a product of one factor for each
+pair, T_abc = A_ab B_ac C_bc. Fitting needs only the factors: the marginal over (a, b) is
+A_ab (B C')_ab, a matrix product, so the table itself is written once, at the end, or never.
 
 Stopping rule: after a sweep over all pairs, stop if the gap (the L1 distance of the first marginal
 from its target, relative to the total) is at most 1e-10, or if it shrank by less than a tenth: the
@@ -115,7 +115,7 @@ def fit_triples(
 ) -> None:
     """Fit the triples ``which[first:last]`` to their pairs and compare with exact counts.
 
-    ``l1[k]`` becomes the L1 distance of the fitted table of set k from its counts; no table is kept.
+    ``l1[k]`` becomes the L1 distance of set k's fitted table from its counts; no table is kept.
     The pair (i, j), i before j in memory order, starts at ``pair_at[i, j]`` of ``pairs``.
     """
     degree = axis_attr.shape[1]

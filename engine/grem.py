@@ -8,6 +8,8 @@ marginals that contain it move, by the reconstruction of Delta.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +18,7 @@ from engine import kernels
 from engine.domain import Domain, subsets
 from engine.layout import Layout
 from engine.released import Beliefs, Estimate
-from engine.residuals import part_of, privacy_cost
+from engine.residuals import cell_variance, part_of
 from engine.types import AttributeSet, FloatArray, IntArray
 
 _PARALLEL_CELLS = 500_000
@@ -44,17 +46,28 @@ def noise_of(
     Residuals over an attribute with one value are empty: known, without variance (MATH section 3).
     """
     variance, unmeasured = 0.0, []
-    for tau in subsets(gamma):
-        cost = privacy_cost(domain.shape(tau))
-        if cost == 0:
+    for tau, unit in zip(subsets(gamma), _unit_variances(domain.shape(gamma)), strict=True):
+        if unit == 0:
             continue
         precision = beliefs.precision(tau)
         if precision:
-            spread = domain.cells(gamma) // domain.cells(tau)
-            variance += float(cost) / precision / spread / spread
+            variance += unit / precision
         else:
             unmeasured.append(tau)
     return variance, tuple(unmeasured)
+
+
+@lru_cache(maxsize=4096)
+def _unit_variances(shape: tuple[int, ...]) -> tuple[float, ...]:
+    """v_{tau,gamma} of every subset tau of a marginal of this shape, in the order of subsets."""
+    inside = [set(tau) for tau in subsets(tuple(range(len(shape))))]
+    return tuple(
+        cell_variance(
+            [n for j, n in enumerate(shape) if j in tau],
+            [n for j, n in enumerate(shape) if j not in tau],
+        )
+        for tau in inside
+    )
 
 
 class Reconstruction:
@@ -90,6 +103,8 @@ class Reconstruction:
         Returns:
             Positions of the marginals touched, in increasing order.
         """
+        if not changes:
+            return np.empty(0, dtype=np.int64)
         union = tuple(sorted({i for tau in changes for i in tau}))
         if union in self.layout.index:
             return self._update_within(union, changes)
@@ -116,71 +131,91 @@ class Reconstruction:
         Marginals with the same overlap with gamma change by the same table, spread evenly over
         their other attributes: it is reconstructed once for each overlap.
         """
-        overlaps = subsets(gamma)
-        tables = [_table(changes, overlap, self.layout.sizes) for overlap in overlaps]
-        cells = np.array([0 if table is None else table.size for table in tables])
-        # Overlaps in binary: bit j says whether the j-th attribute of gamma is in it.
-        binary = [sum(1 << gamma.index(i) for i in overlap) for overlap in overlaps]
-        table_at, table_cells = np.empty_like(cells), np.empty_like(cells)
-        table_at[binary] = np.where(cells > 0, np.cumsum(cells) - cells, -1)
-        table_cells[binary] = cells
-        stride = np.zeros((len(overlaps), len(self.layout.sizes) + 1), dtype=np.int64)
-        for number, overlap in zip(binary, overlaps, strict=True):
-            step = 1
-            for i in reversed(overlap):
-                stride[number, i] = step
-                step *= self.layout.sizes[i]
-        flat_tables = np.concatenate([table.ravel() for table in tables if table is not None])
+        layout = self.layout
+        tables = _tables(changes, gamma, layout.sizes)
         touched = self._containing(changes)
+        # Overlaps in binary: bit j says whether the j-th attribute of gamma is in it.
         code = np.zeros(len(touched), dtype=np.int64)
         for j, i in enumerate(gamma):
-            code |= self.layout.members[i][touched].astype(np.int64) << j
+            code |= layout.members[i][touched].astype(np.int64) << j
 
         def add(first: int, last: int) -> None:
             kernels.add_tables(
                 self.flat,
-                self.layout.offsets,
-                self.layout.axis_attr,
-                self.layout.axis_size,
+                layout.offsets,
+                layout.axis_attr,
+                layout.axis_size,
                 touched,
                 code,
-                flat_tables,
-                table_at,
-                table_cells,
-                stride,
+                tables.flat,
+                tables.start,
+                tables.cells,
+                tables.stride,
                 self.l1,
                 first,
                 last,
             )
 
-        work = self.layout.cells()[touched]
+        work = layout.cells[touched]
         kernels.in_threads(add, kernels.parts(work, at_least=_PARALLEL_CELLS))
         return touched
 
     def _containing(self, taus: Iterable[AttributeSet]) -> IntArray:
         """Positions of the marginals that contain at least one of these residuals."""
-        contain = np.zeros(len(self.layout), dtype=np.bool_)
-        for tau in taus:
-            contain |= np.logical_and.reduce(self.layout.members[list(tau)], axis=0)
-        return np.flatnonzero(contain)
+        small_first = sorted(map(set, taus), key=len)
+        # What contains a set contains its subsets: only the smallest ones count.
+        smallest = [
+            tau for k, tau in enumerate(small_first) if not any(s <= tau for s in small_first[:k])
+        ]
+        found = [self.layout.containing(tuple(sorted(tau))) for tau in smallest]
+        return found[0] if len(found) == 1 else np.unique(np.concatenate(found))
 
     def _sum(self) -> None:
         def add_up(first: int, last: int) -> None:
             kernels.absolute_sums(self.flat, self.layout.offsets, self.l1, first, last)
 
-        bounds = kernels.parts(self.layout.cells(), at_least=_PARALLEL_CELLS)
+        bounds = kernels.parts(self.layout.cells, at_least=_PARALLEL_CELLS)
         kernels.in_threads(add_up, bounds)
 
 
-def _table(
-    changes: Mapping[AttributeSet, FloatArray], overlap: AttributeSet, sizes: tuple[int, ...]
-) -> FloatArray | None:
-    """The change of the marginal over ``overlap``, or None if none of its residuals changed."""
-    within = {tau: z for tau, z in changes.items() if set(tau) <= set(overlap)}
-    if not within:
-        return None
-    table = sum_of_parts(within, overlap, sizes)
-    return np.broadcast_to(table, tuple(sizes[i] for i in overlap))
+class _Tables(NamedTuple):
+    """What marginals change by, one table for each overlap with gamma, end to end.
+
+    Shapes:
+        flat: (cells of all tables,).
+        start, cells: (2^|gamma|,), by overlap in binary; no table where ``cells`` is 0.
+        stride: (2^|gamma|, d + 1), along every attribute of the domain; 0 outside the overlap.
+    """
+
+    flat: FloatArray
+    start: IntArray
+    cells: IntArray
+    stride: IntArray
+
+
+def _tables(
+    changes: Mapping[AttributeSet, FloatArray], gamma: AttributeSet, sizes: tuple[int, ...]
+) -> _Tables:
+    bit = {i: 1 << j for j, i in enumerate(gamma)}
+    changed = [(sum(bit[i] for i in tau), tau) for tau in changes]
+    start, cells = np.zeros((2, 1 << len(gamma)), dtype=np.int64)
+    stride = np.zeros((1 << len(gamma), len(sizes) + 1), dtype=np.int64)
+    parts, end = [], 0
+    for code in range(1 << len(gamma)):
+        within = {tau: changes[tau] for mask, tau in changed if not mask & ~code}
+        if not within:
+            continue
+        overlap = tuple(i for i in gamma if bit[i] & code)
+        table = sum_of_parts(within, overlap, sizes)
+        table = np.broadcast_to(table, [sizes[i] for i in overlap])
+        start[code], cells[code] = end, table.size
+        parts.append(table.ravel())
+        end += table.size
+        step = 1
+        for i in reversed(overlap):
+            stride[code, i] = step
+            step *= sizes[i]
+    return _Tables(np.concatenate(parts), start, cells, stride)
 
 
 def sum_of_parts(

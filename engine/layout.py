@@ -26,16 +26,19 @@ class Layout:
 
     Shapes:
         offsets: (K + 1,), where each set's cells start, and the end.
+        cells: (K,), number of cells of each set.
         axis_attr, axis_size: (K, largest degree), each set's attributes and sizes in memory order,
             padded in front with the attribute d, of size 1, which no set holds.
         members: (d, K), whether attribute i is in set k.
     """
 
     __slots__ = (
+        "_containing",
         "_perm",
         "_shape",
         "axis_attr",
         "axis_size",
+        "cells",
         "index",
         "members",
         "offsets",
@@ -58,6 +61,8 @@ class Layout:
         ]
         cells = [math.prod(shape) for shape in self._shape]
         self.offsets: IntArray = np.concatenate([[0], np.cumsum(cells, dtype=np.int64)])
+        self.cells: IntArray = np.diff(self.offsets)
+        self._containing: dict[AttributeSet, IntArray] = {}
         degree = max([1, *map(len, self.sets)])
         # Padded in front: the last column is always the axis that varies fastest.
         self.axis_attr: IntArray = np.array(
@@ -77,14 +82,19 @@ class Layout:
         """Number of cells of all sets."""
         return int(self.offsets[-1])
 
-    def cells(self) -> IntArray:
-        """Number of cells of each set, shape (K,)."""
-        counts: IntArray = np.diff(self.offsets)
-        return counts
-
     def slice(self, k: int) -> slice:
         """Where set k lies in the flat array."""
         return slice(int(self.offsets[k]), int(self.offsets[k + 1]))
+
+    def containing(self, tau: AttributeSet) -> IntArray:
+        """Positions of the sets that contain tau, in increasing order."""
+        found = self._containing.get(tau)
+        if found is None:
+            found = np.flatnonzero(np.logical_and.reduce(self.members[list(tau)], axis=0))
+            # Small ones are asked for again and again, and there are few of them.
+            if len(tau) <= 2:
+                self._containing[tau] = found
+        return found
 
     def view(self, flat: NDArray[Any], k: int) -> NDArray[Any]:
         """Set k within the flat array as a marginal in domain order (a view)."""

@@ -15,6 +15,8 @@ import numpy as np
 from engine.errors import BudgetError
 from engine.types import FloatArray
 
+_BLOCK = 256
+
 
 class RandomSource(Protocol):
     """What measuring and selecting ask of a source of randomness."""
@@ -74,9 +76,15 @@ class Rehearsal:
 
     def choose(self, log_weights: FloatArray) -> int:
         """Draw a position with probability proportional to exp(log_weights)."""
-        cumulative = np.cumsum(probabilities(log_weights))
-        drawn = self._generator.random() * cumulative[-1]
-        return int(min(np.searchsorted(cumulative, drawn, side="right"), len(cumulative) - 1))
+        weights = np.exp(log_weights - log_weights.max())
+        # Sums of blocks first: adding up one by one is most of the work for many candidates.
+        upto = np.cumsum(np.add.reduceat(weights, np.arange(0, len(weights), _BLOCK)))
+        drawn = self._generator.random() * float(upto[-1])
+        block = min(int(np.searchsorted(upto, drawn, side="right")), len(upto) - 1)
+        before = float(upto[block - 1]) if block else 0.0
+        within = np.cumsum(weights[block * _BLOCK : (block + 1) * _BLOCK])
+        place = min(int(np.searchsorted(within, drawn - before, side="right")), len(within) - 1)
+        return block * _BLOCK + place
 
     def __repr__(self) -> str:
         return "Rehearsal(floating-point noise: a demonstration, not a private release)"

@@ -21,12 +21,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from engine.domain import Domain, subsets
 from engine.errors import BudgetError, SolverError
-from engine.released import Allocation
+from engine.released import Allocation, Beliefs
 from engine.residuals import privacy_cost
 from engine.types import AttributeSet, FloatArray
 from engine.workload import Workload
 
 SOLVER_TOLERANCE = 1e-10
+_NOTHING = Fraction(0)
 _FLAT = 1e-7
 """Relative height of the water below which 1/(known + added) is flat to double precision."""
 
@@ -58,7 +59,7 @@ def plan(cost: ArrayLike, gain: ArrayLike, known: ArrayLike, *, budget: float) -
         Conditional ResidualPlanner (paper, section 4.3); derivation in engine/README.md.
 
     >>> plan([1, 0.5], [0.25, 0.5], [0, 0], budget=1.0).round(6)
-    array([0.414214, 1.171573])
+    array([0.5, 1. ])
     """
     costs, gains, knowns = (np.atleast_1d(np.asarray(a, float)) for a in (cost, gain, known))
     _check_plan(costs, gains, knowns, budget)
@@ -97,8 +98,13 @@ def water_fill(cost: FloatArray, ratio: FloatArray, known: FloatArray, budget: f
 
 def within_budget(cost: Sequence[Fraction], added: FloatArray, budget: Fraction) -> FloatArray:
     """Lower the precisions, by a few units in the last place, until their exact cost fits."""
-    while spent_on(cost, added) > budget:
+    spent = spent_on(cost, added)
+    if spent > budget * (1 + Fraction(1, 2**48)):  # costs far apart: more than rounding
+        added = added * float(budget / spent)
+        spent = spent_on(cost, added)
+    while spent > budget:
         added = np.where(added > 0, np.nextafter(added, 0), added)
+        spent = spent_on(cost, added)
     return added
 
 
@@ -150,9 +156,9 @@ def plan_marginal(
     if respend and not kept[share > 0].all():
         added = water_fill(cost, np.where(kept, ratio, 0.0), knowns, budget)
     added = within_budget(costs, np.where(kept, added, 0.0), 2 * rho)
+    planned = zip(taus, knowns.tolist(), added.tolist(), costs, strict=True)
     return tuple(
-        Allocation(tau, float(k), float(x), c * Fraction(float(x)) / 2)
-        for tau, k, x, c in zip(taus, knowns, added, costs, strict=True)
+        Allocation(tau, k, x, c * Fraction(x) / 2 if x else _NOTHING) for tau, k, x, c in planned
     )
 
 
@@ -232,9 +238,10 @@ def workload_ratio(workload: Workload) -> Mapping[AttributeSet, float]:
 
 def plan_rest(
     workload: Workload,
-    known: Mapping[AttributeSet, float],
+    beliefs: Beliefs,
     *,
     rho: Fraction,
+    expected: Mapping[AttributeSet, float] | None = None,
     among: Set[AttributeSet] | None = None,
     omit_below: float = 0.0,
 ) -> tuple[Allocation, ...]:
@@ -242,8 +249,9 @@ def plan_rest(
 
     Args:
         workload: Its weighted sum of all cell variances becomes least.
-        known: Precision of the residuals known so far.
+        beliefs: What was measured so far.
         rho: What to spend.
+        expected: Precision that something else than a measurement is worth.
         among: Which residuals may be measured; None: all of the closure.
         omit_below: Residuals with a smaller share of the budget are not measured.
 
@@ -258,18 +266,19 @@ def plan_rest(
     costs = [privacy_cost(workload.domain.shape(tau)) for tau in taus]
     cost = np.array([float(c) for c in costs])
     width = np.array([ratio[tau] for tau in taus])
-    knowns = np.array([known.get(tau, 0.0) for tau in taus])
+    known = np.array([beliefs.precision(tau) for tau in taus])
+    base = known + np.array([expected.get(tau, 0.0) if expected else 0.0 for tau in taus])
     budget = float(2 * rho)
-    added = water_fill(cost, width, knowns, budget)
+    added = water_fill(cost, width, base, budget)
     share = cost * added / budget
     kept = share >= omit_below
     kept[int(share.argmax())] = True
     if not kept[share > 0].all():
-        added = np.where(kept, water_fill(cost, np.where(kept, width, 0.0), knowns, budget), 0.0)
+        added = np.where(kept, water_fill(cost, np.where(kept, width, 0.0), base, budget), 0.0)
     added = within_budget(costs, added, 2 * rho)
     return tuple(
-        Allocation(tau, k, x, c * Fraction(x) / 2)
-        for tau, k, x, c in zip(taus, knowns.tolist(), added.tolist(), costs, strict=True)
+        Allocation(tau, k, x, c * Fraction(x) / 2 if x else _NOTHING)
+        for tau, k, x, c in zip(taus, known.tolist(), added.tolist(), costs, strict=True)
     )
 
 
@@ -468,10 +477,11 @@ def _check_plan(cost: FloatArray, gain: FloatArray, known: FloatArray, budget: f
             code="E_PLAN",
         )
     for name, values in (("cost", cost), ("gain", gain), ("known", known)):
-        if not (np.isfinite(values).all() and (values >= 0).all()):
+        usable = (values == 0) | ((values >= 1e-100) & (values <= 1e100))
+        if not usable.all():
             raise BudgetError(
-                f"{name} holds an entry that is negative or not finite; numbers of 0 or more are "
-                "needed.",
+                f"{name} holds an entry that is negative, not finite or out of range; 0 or numbers "
+                "from 1e-100 to 1e100 are needed. Rescale it.",
                 code="E_PLAN",
             )
     if ((cost == 0) & (gain > 0)).any():

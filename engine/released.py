@@ -91,34 +91,48 @@ class Belief:
 
 
 class Beliefs(Mapping[AttributeSet, Belief]):
-    """The belief about every residual that was measured; the others are taken as zero."""
+    """The belief about every residual that was measured; the others are taken as zero.
 
-    __slots__ = ("_beliefs",)
+    Successive beliefs share what did not change: a large common part, and the few newest on top.
+    """
+
+    __slots__ = ("_common", "_newest")
+
+    _MOST_NEWEST = 256
 
     def __init__(self, beliefs: Mapping[AttributeSet, Belief] | None = None) -> None:
-        self._beliefs: dict[AttributeSet, Belief] = dict(beliefs or {})
+        self._common: dict[AttributeSet, Belief] = dict(beliefs or {})
+        self._newest: dict[AttributeSet, Belief] = {}
 
     def __getitem__(self, attrs: AttributeSet) -> Belief:
-        return self._beliefs[attrs]
+        newest = self._newest.get(attrs)
+        return self._common[attrs] if newest is None else newest
+
+    def __contains__(self, attrs: object) -> bool:
+        return attrs in self._newest or attrs in self._common
 
     def __iter__(self) -> Iterator[AttributeSet]:
-        return iter(self._beliefs)
+        yield from self._common
+        yield from (attrs for attrs in self._newest if attrs not in self._common)
 
     def __len__(self) -> int:
-        return len(self._beliefs)
+        return len(self._common) + sum(attrs not in self._common for attrs in self._newest)
 
     def precision(self, attrs: AttributeSet) -> float:
         """Precision of the residual over ``attrs``; 0 if it was never measured."""
-        belief = self._beliefs.get(attrs)
+        belief = self.get(attrs)
         return belief.precision if belief is not None else 0.0
 
     def combined(self, measurements: Iterable[Measurement]) -> Beliefs:
         """Return the beliefs after these measurements; the order of measuring does not matter."""
-        beliefs = Beliefs(self._beliefs)
+        beliefs = Beliefs()
+        beliefs._common, beliefs._newest = self._common, dict(self._newest)
         for measured in measurements:
             new = Belief(measured.values, measured.precision)
-            old = beliefs._beliefs.get(measured.attrs)
-            beliefs._beliefs[measured.attrs] = new if old is None else old.combine(new)
+            old = beliefs.get(measured.attrs)
+            beliefs._newest[measured.attrs] = new if old is None else old.combine(new)
+        if len(beliefs._newest) > self._MOST_NEWEST:
+            beliefs._common, beliefs._newest = beliefs._common | beliefs._newest, {}
         return beliefs
 
     def changes_since(
@@ -131,14 +145,14 @@ class Beliefs(Mapping[AttributeSet, Belief]):
             among: Where to look, if it is known what was measured in between.
         """
         changes: dict[AttributeSet, FloatArray] = {}
-        for attrs in self._beliefs if among is None else among:
-            new, old = self._beliefs[attrs], earlier._beliefs.get(attrs)
+        for attrs in self if among is None else among:
+            new, old = self[attrs], earlier.get(attrs)
             if old is not new:
                 changes[attrs] = new.values if old is None else new.values - old.values
         return changes
 
     def __repr__(self) -> str:
-        return f"Beliefs({len(self._beliefs)} residuals measured)"
+        return f"Beliefs({len(self)} residuals measured)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +207,7 @@ class Estimate:
         """Return one row a cell: the attributes' values, ``count``, and ``std`` where known."""
         import pandas as pd
 
-        index = np.indices(self.values.shape).reshape(len(self.attrs), -1)
+        index = np.indices(self.values.shape).reshape(len(self.attrs), self.values.size)
         columns: dict[str, Any] = {
             self.domain[i].name: np.asarray(self.domain[i].labels, dtype=object)[codes]
             for i, codes in zip(self.attrs, index, strict=True)

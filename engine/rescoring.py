@@ -8,6 +8,7 @@ import numpy as np
 
 from engine.completed import Completed
 from engine.released import Beliefs
+from engine.selection import EXPECTED_ABSOLUTE
 from engine.tables import Private
 from engine.types import AttributeSet, FloatArray, IntArray
 from engine.workload import Workload
@@ -23,7 +24,16 @@ class CompletedCandidates:
         l1: (K,), the L1 error of every set of the closure.
     """
 
-    __slots__ = ("_counts", "_rebuild_always", "_tables", "beliefs", "l1", "weights", "workload")
+    __slots__ = (
+        "_counts",
+        "_rebuild_always",
+        "_tables",
+        "beliefs",
+        "expected_noise",
+        "l1",
+        "weights",
+        "workload",
+    )
 
     def __init__(
         self,
@@ -35,6 +45,7 @@ class CompletedCandidates:
     ) -> None:
         self.workload, self.beliefs = workload, beliefs
         self.weights = workload.candidate_weights()
+        self.expected_noise = self.weights * (EXPECTED_ABSOLUTE * workload.layout.cells)
         self._counts, self._rebuild_always = private.counts(workload.layout), rebuild_always
         self._tables = Completed(workload.layout, beliefs)
         self.l1: FloatArray = np.zeros(len(workload.layout))

@@ -103,13 +103,14 @@ def part_of(
 ) -> FloatArray:
     """Reconstruct without spreading: axes outside tau have one slice that stands for all.
 
-    The same numbers as ``reconstruct``, to be broadcast where they are added.
+    The same numbers as ``reconstruct``, to be broadcast where they are added. Trusts its arguments.
     """
-    spread = _spread(tau, gamma, sizes)
     part = axes.center_all(residual)
-    if spread.over != 1:
-        part /= spread.over
-    return part.reshape(spread.singletons)
+    if len(tau) == len(gamma):
+        return part
+    singletons = [n if i in tau else 1 for i, n in zip(gamma, sizes, strict=True)]
+    part /= math.prod(sizes) // math.prod(singletons)
+    return part.reshape(singletons)
 
 
 def decompose_all(values: FloatArray, gamma: AttributeSet) -> dict[AttributeSet, FloatArray]:
@@ -159,7 +160,7 @@ class _Spread(NamedTuple):
     over: int
 
 
-# The same few thousand questions are asked again in every round.
+# Asked again and again for the same few shapes.
 @lru_cache(maxsize=1 << 16)
 def _spread(tau: AttributeSet, gamma: AttributeSet, sizes: tuple[int, ...]) -> _Spread:
     _check_within(tau, gamma)

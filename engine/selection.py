@@ -46,6 +46,11 @@ class Rescored(Protocol):
         ...
 
     @property
+    def expected_noise(self) -> FloatArray:
+        """Weighted expected L1 norm of unit noise on every set, shape (K,)."""
+        ...
+
+    @property
     def l1(self) -> FloatArray:
         """True L1 error of every set of the closure, shape (K,)."""
         ...
@@ -67,7 +72,15 @@ class Candidates:
         rebuild_always: Reconstruct and score everything anew in every round (the paper's "full").
     """
 
-    __slots__ = ("_counts", "_errors", "_rebuild_always", "beliefs", "weights", "workload")
+    __slots__ = (
+        "_counts",
+        "_errors",
+        "_rebuild_always",
+        "beliefs",
+        "expected_noise",
+        "weights",
+        "workload",
+    )
 
     def __init__(
         self,
@@ -79,6 +92,8 @@ class Candidates:
     ) -> None:
         self.workload, self.beliefs = workload, beliefs
         self.weights = workload.candidate_weights()
+        # What every score's noise term is for sigma = 1.
+        self.expected_noise = self.weights * (EXPECTED_ABSOLUTE * workload.layout.cells)
         self._counts, self._rebuild_always = private.counts(workload.layout), rebuild_always
         # Reconstruction is linear: started at minus the counts it holds mu_hat - mu.
         self._errors = Reconstruction(workload.layout, self._minus_counts())
@@ -106,16 +121,22 @@ class Scores:
     """Every candidate's score in one round: private, never stored in a state or an event.
 
     Shapes:
-        error_term, noise_term, log_weights: (candidates,), the closure without the total.
+        error_term, noise_term, log_weights: (candidates,), the closure without the total, which
+            stands first in ``closure``.
     """
 
-    sets: tuple[AttributeSet, ...]
+    closure: tuple[AttributeSet, ...]
     error_term: FloatArray
     noise_term: FloatArray
     log_weights: FloatArray
 
+    @property
+    def sets(self) -> tuple[AttributeSet, ...]:
+        """The candidates, in the order of the terms."""
+        return self.closure[1:]
+
     def __repr__(self) -> str:
-        return f"Scores({len(self.sets):,} candidates, private)"
+        return f"Scores({len(self.closure) - 1:,} candidates, private)"
 
     def __reduce__(self) -> NoReturn:
         refuse_copy("Scores of candidates")
@@ -132,13 +153,13 @@ def score(
         rho_select: What it will spend on selecting.
         noise_share: Share of the noise that will be left in the answer; shrinkage removes some.
     """
-    layout = candidates.workload.layout
     # The closure starts with the total, which is no candidate.
-    weights, l1, cells = candidates.weights[1:], candidates.l1[1:], layout.cells()[1:]
-    error = weights * l1
-    noise = weights * (noise_share * EXPECTED_ABSOLUTE * noise_std(rho_measure) * cells)
-    log_weights = (error - noise) * (selection_epsilon(rho_select) / (2.0 * weights.max()))
-    return Scores(layout.sets[1:], error, noise, log_weights)
+    weights = candidates.weights[1:]
+    error = weights * candidates.l1[1:]
+    noise = candidates.expected_noise[1:] * (noise_share * noise_std(rho_measure))
+    log_weights = error - noise
+    log_weights *= selection_epsilon(rho_select) / (2.0 * weights.max())
+    return Scores(candidates.workload.layout.sets, error, noise, log_weights)
 
 
 def select(
@@ -152,7 +173,7 @@ def select(
         BudgetError: If the ledger refuses the charge; nothing is drawn then.
     """
     ledger = ledger.charge(Charge("select", None, rho))
-    return ledger, scores.sets[rng.choose(scores.log_weights)]
+    return ledger, scores.closure[1 + rng.choose(scores.log_weights)]
 
 
 def mean_error(candidates: Rescored) -> int:

@@ -1,4 +1,4 @@
-"""How much of a noisy table to believe: posterior means, their priors learned from the table itself.
+"""How much of a noisy table to believe: posterior means, with priors learned from the table.
 
 Two priors serve every table. Cells of a 1-way marginal are drawn from one gamma distribution, whose
 shape says how spiky the marginal is. Interactions (what a table adds to the one predicted from its
@@ -19,7 +19,7 @@ from engine.types import FloatArray, IntArray
 _SHAPES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.0, 6.0, 12.0, 25.0, 50.0, 100.0, 200.0)
 """Gamma shapes tried, each about twice the one before: one value holds all, to all values alike."""
 _POWERS = (0.0, 0.5, 1.0)
-"""How the spread of an interaction follows the predicted cell: not at all, as Poisson, in proportion."""
+"""How an interaction's spread follows the predicted cell: not at all, as Poisson, in proportion."""
 _RATIOS = np.exp(np.linspace(-4.0, 12.0, 33))
 """Prior variance tried, in units of the noise variance."""
 _BENDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
@@ -153,24 +153,25 @@ def interaction(
 def _binned(
     noisy: FloatArray, predicted: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
-    """Group cells of about the same predicted size: energy, number, mean relative size; each's group.
+    """Group cells of about the same predicted size: their energy, number and mean size.
 
     The likelihood sees a group only through its sum of squares, so few groups say it all.
     """
     largest = float(predicted.max(initial=0.0))
     lowest = 2.0**-_OCTAVES
-    relative = np.maximum(predicted.ravel() / largest, lowest) if largest > 0 else None
-    if relative is None:
-        relative = np.ones(predicted.size)
-    index = np.floor((np.log2(relative) + _OCTAVES) * _BINS_PER_OCTAVE).astype(np.int64)
+    relative: FloatArray = np.ones(predicted.size)
+    if largest > 0:
+        relative = np.maximum(predicted.ravel() / largest, lowest)
+    index: IntArray = np.floor((np.log2(relative) + _OCTAVES) * _BINS_PER_OCTAVE).astype(np.int64)
     cells = np.bincount(index)
     used = np.flatnonzero(cells)
     rank = np.zeros(len(cells), dtype=np.int64)
     rank[used] = np.arange(len(used))
-    index = rank[index]
-    number = cells[used].astype(np.float64)
-    energy = np.bincount(index, weights=np.square(noisy).ravel())
-    return energy, number, np.bincount(index, weights=relative) / number, index
+    group: IntArray = rank[index]
+    number: FloatArray = cells[used].astype(np.float64)
+    energy: FloatArray = np.bincount(group, weights=np.square(noisy).ravel())
+    size: FloatArray = np.bincount(group, weights=relative) / number
+    return energy, number, size, group
 
 
 def _centered(noisy: FloatArray, weight: FloatArray) -> FloatArray:

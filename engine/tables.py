@@ -208,7 +208,7 @@ class Table:
         counts[:] = 0
         order: IntArray = np.lexsort(layout.axis_attr.T[::-1]).astype(np.int64)
         work = np.full(len(order), max(self.records(), 1))
-        cell = np.int32 if int(layout.cells().max(initial=0)) < 2**31 else np.int64
+        cell = np.int32 if int(layout.cells.max(initial=0)) < 2**31 else np.int64
 
         def count(first: int, last: int) -> None:
             kernels.count_cells(

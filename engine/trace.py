@@ -240,7 +240,7 @@ class Release:
                 delta=content["delta"],
                 completion=_completion_from(content.get("completion")),
             )
-        except (KeyError, TypeError, ValueError, IndexError, ZeroDivisionError) as error:
+        except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
             # The engine's own refusals are ValueErrors too: each says what is wrong.
             reason = str(error) if isinstance(error, EngineError) else repr(error)
             raise DataError(f"The release cannot be read: {reason}", code="E_FORMAT") from None
@@ -279,7 +279,7 @@ def event_from_dict(content: Mapping[str, Any]) -> Event:
             if name in content or name not in _ADDED_LATER
         }
         return kind(**fields)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
         raise DataError(f"This is no event of a run: {error!r}.", code="E_FORMAT") from None
 
 

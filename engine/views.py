@@ -178,8 +178,9 @@ def touched(before: Beliefs, after: Beliefs, event: RoundEnded, workload: Worklo
     """Return what a round did to every marginal of the workload, and to the one selected.
 
     Returns:
-        One row a marginal: label, degree, first and second (positions of its attributes, for a grid of
-        pairs), cells, touched, moved (L1 distance between its two estimates, records), selected.
+        One row a marginal: label, degree, first and second (positions of its attributes, for a
+        grid of pairs), cells, touched, moved (L1 distance between its two estimates, records) and
+        selected.
     """
     import pandas as pd
 
@@ -334,12 +335,12 @@ def glimpse(insight: Insight, workload: Workload, chosen: AttributeSet | None) -
         )
         for k in kept
     )
-    rest = max(0.0, 1.0 - sum(c.probability for c in candidates))
-    return Glimpse(candidates, len(insight) - len(candidates), rest)
+    others = [k for k in order[TOP:] if k not in kept]
+    return Glimpse(candidates, len(others), float(insight.probability[others].sum()))
 
 
 def mean_l1(insight: Insight, workload: Workload) -> float:
-    """Mean true L1 error over the workload's marginals, in records, from the scores. Not private."""
+    """Mean true L1 error over the workload in records, read from the scores. Not private."""
     index = workload.layout.index
     rows = [index[attrs] - 1 for attrs in workload.weights]  # the total is no candidate
     weights = workload.candidate_weights()[1:]
@@ -420,8 +421,8 @@ def explain(
     better = "fell" if after < before else "rose"
     unit = " of N" if records else " records"
     return [
-        f"{domain.label(row.attrs)} was off by {row.l1:,.0f} records in all, where this round's noise "
-        f"alone leaves about {noise:,.0f}; it had a chance of {percent(row.probability)}.",
+        f"{domain.label(row.attrs)} was off by {row.l1:,.0f} records in all, where this round's "
+        f"noise alone leaves about {noise:,.0f}; it had a chance of {percent(row.probability)}.",
         f"The mean error over the workload {better} from {before:.3g} to {after:.3g}{unit}.",
     ]
 

@@ -15,7 +15,7 @@ from engine.errors import DomainError, WorkloadError
 from engine.layout import Layout
 from engine.types import AttributeSet, FloatArray
 
-MAX_MARGINALS = 2_000_000
+MAX_MARGINALS = 1_000_000
 """Most sets in a closure: beyond it the bookkeeping alone takes minutes and gigabytes."""
 MAX_CELLS = 1 << 32
 """Most cells in all: beyond it the answers alone take 32 GiB."""
@@ -38,7 +38,7 @@ class Workload:
     >>> domain = Domain.from_sizes({"age": 4, "sex": 2, "income": 3})
     >>> workload = Workload({("sex", "age"): 2.0, ("income",): 1.0}, domain)
     >>> workload.weights
-    mappingproxy({(0, 1): 2.0, (2,): 1.0})
+    mappingproxy({(2,): 1.0, (0, 1): 2.0})
     >>> workload.closure
     ((), (0,), (1,), (2,), (0, 1))
     """

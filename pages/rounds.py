@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
 
@@ -30,9 +31,8 @@ def choose() -> None:
             persist_state="session",
         )  # fmt: skip
         card, names = cards[sample], samples.domain(sample).names
-        st.caption(
-            text.plain(f"A row is {card.row_is}. {card.origin}. Licence: {card.licence}.", longest=600)
-        )
+        about = f"A row is {card.row_is}. {card.origin}. Licence: {card.licence}."
+        st.caption(text.plain(about, longest=600))
         chosen_key = f"attributes_{sample}"
         st.session_state.setdefault(chosen_key, list(card.default_attributes))
         attributes = st.multiselect(
@@ -51,7 +51,7 @@ def choose() -> None:
         settings = _numbers(sample, tuple(attributes))
         again, spends = st.columns([2, 3], vertical_alignment="center")
         begin = again.button("Start this run", type="primary", key="start_run")
-        spends.caption("A new run draws new noise. With real data that would spend its budget again.")
+        spends.caption("A new run draws new noise: with real data it would spend again.")
         messages.beside("settings")
     if begin:
         _start(settings)
@@ -113,12 +113,16 @@ def _start(settings: session.Settings | None) -> None:
 # -- the player ------------------------------------------------------------------------------------
 
 
-def watch(playing: bool) -> None:
-    """The player and everything about the round it stands at; one fragment."""
+def watch(pace: float | None) -> None:
+    """The player and everything about the round it stands at; one fragment.
+
+    Args:
+        pace: Seconds between two rounds that its timer was made for; None without one.
+    """
     here = session.visit()
     _run_to_end(here)
     _tick(here)
-    if here.playing != playing:
+    if _pace(here) != pace:
         st.rerun()
     assert here.run is not None
     _player(here, here.run)
@@ -159,7 +163,7 @@ def _button(
     label: str,
     icon: str,
     shortcut: str,
-    action: object,
+    action: Callable[..., None],
     args: tuple[object, ...],
     *,
     key: str | None = None,
@@ -169,16 +173,19 @@ def _button(
     st.button(
         label, icon=f":material/{icon}:", shortcut=shortcut, on_click=action, args=args,
         key=key or label.lower(), disabled=disabled, type="primary" if main else "secondary",
-    )  # type: ignore[call-overload]  # fmt: skip
+    )  # fmt: skip
 
 
 def _go(view: int) -> None:
     here = session.visit()
-    here.view, here.playing = view, False
+    here.look_at(view)
+    here.playing = False
 
 
 def _seek() -> None:
-    _go(int(st.session_state["round"]))
+    here, wanted = session.visit(), int(st.session_state["round"])
+    if not here.is_echo(wanted):
+        _go(wanted)
 
 
 def _forward(token: session.Token, view: int) -> None:
@@ -192,7 +199,7 @@ def _to(here: session.Visit, token: session.Token, target: int) -> None:
     assert here.run is not None
     if target > here.run.rounds:
         session.advance(token)
-    here.view = min(target, here.run.rounds)
+    here.look_at(min(target, here.run.rounds))
 
 
 def _play() -> None:
@@ -200,7 +207,7 @@ def _play() -> None:
     assert here.run is not None
     here.playing = not here.playing
     if here.playing and here.run.finished and here.view == here.run.rounds:
-        here.view = 0  # show it once more from the beginning
+        here.look_at(0)  # once more from the beginning
     here.ticked = time.monotonic()
 
 
@@ -210,15 +217,15 @@ def _tick(here: session.Visit) -> None:
     if not here.playing:
         return
     now = time.monotonic()
-    if now - here.ticked >= 0.9 * _pace():
+    if now - here.ticked >= 0.9 * (_pace(here) or 0.0):
         here.ticked = now
         _to(here, here.run.token, here.view + 1)
     if here.run.finished and here.view == here.run.rounds:
         here.playing = False
 
 
-def _pace() -> float:
-    return SPEEDS[st.session_state.get("speed") or "normal"]
+def _pace(here: session.Visit) -> float | None:
+    return SPEEDS[st.session_state.get("speed") or "normal"] if here.playing else None
 
 
 def _ask_for_end() -> None:
@@ -235,12 +242,12 @@ def _run_to_end(here: session.Visit) -> None:
     slot, shown = st.empty(), 0.0
     while not here.run.finished:
         session.advance(here.run.token)
-        here.view = here.run.rounds
+        here.look_at(here.run.rounds)
         if time.monotonic() - shown > 0.15:
             shown = time.monotonic()
             spent = float(here.run.release(here.run.rounds).ledger.spent / here.run.rho)
             slot.progress(min(spent, 1.0), f"Round {here.run.rounds}… (any click stops here)")
-    here.view = here.run.rounds
+    here.look_at(here.run.rounds)
     slot.empty()
 
 
@@ -281,7 +288,7 @@ def _opening(event: engine.Event) -> str:
             "Every attribute alone was measured, all with the same noise. Tables of several "
             "attributes are answered from these until a round measures more. Press **Next**."
         )
-    return "Nothing is measured yet: this mechanism measures everything in one round. Press **Next**."
+    return "Nothing is measured yet: this mechanism has one round for everything. Press **Next**."
 
 
 def _before(run: session.Watched) -> None:
@@ -333,9 +340,7 @@ def _select(run: session.Watched, view: int, event: engine.RoundEnded) -> None:
 def _reconstruct(run: session.Watched, view: int, event: engine.RoundEnded) -> None:
     before, after = run.moments[view - 1].state.beliefs, run.moments[view].state.beliefs
     frame = views.touched(before, after, event, run.workload)
-    figures.draw(
-        charts.touched(frame, run.domain.names, threshold=event.threshold), "touched"
-    )
+    figures.draw(charts.touched(frame, run.domain.names, threshold=event.threshold), "touched")
     if event.work.cells:
         total = run.workload.layout.total_cells
         st.caption(
@@ -422,7 +427,7 @@ def _draw_trio(
         title = "Private less true"
         figures.draw(charts.heatmap(frame, difference, names, title=title), "difference")
     st.caption(
-        "Negative counts are no mistake: noise has no sign, and cutting it off would bias every sum."
+        "Negative counts are no mistake: noise goes both ways, and cutting it off biases every sum."
     )
 
 
@@ -441,9 +446,14 @@ def _account(run: session.Watched, view: int) -> None:
     )
     box = st.expander("Every charge as an exact fraction", key="fractions", on_change="rerun")
     if box.open:
-        lines = [f"{r:>4} {p:<8}{e}" for r, p, e in
-                 zip(frame["round"], frame["part"], frame["exact"], strict=True)]  # fmt: skip
-        box.code("\n".join([*lines, f"     total   {ledger.total}"]), language=None)
+        names = {-1: "", 0: "before"}
+        lines = [
+            f"{names.get(number, number):>7}  {part:<8} {exact}"
+            for number, part, exact in zip(
+                frame["round"], frame["part"], frame["exact"], strict=True
+            )
+        ]
+        box.code("\n".join([*lines, f"{'':>7}  {'total':<8} {ledger.total}"]), language=None)
     sentence = messages.rerun_sentence(run)
     if sentence is not None:
         st.info(text.plain(sentence), icon=":material/functions:")
@@ -469,6 +479,6 @@ if session.visit().run is None:
     session.start(session.default_settings())
     strip.refresh()
 choose()
-playing = session.visit().playing
-st.fragment(watch, run_every=_pace() if playing else None)(playing)
+pace = _pace(session.visit())
+st.fragment(watch, run_every=pace)(pace)
 _again(session.visit().run)  # type: ignore[arg-type]

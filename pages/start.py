@@ -38,7 +38,8 @@ def strip_of_rounds() -> list[tuple[str, charts.Figure]]:
         )
         for at, frame in frames.items()
     ]  # fmt: skip
-    shown.append(charts.heatmap(exact, "exact", names, title="The truth", limits=limits, small=True))
+    truth = charts.heatmap(exact, "exact", names, title="The truth", limits=limits, small=True)
+    shown.append(truth)
     return [(f"frame_{k}", figure) for k, figure in enumerate(shown)]
 
 
@@ -57,9 +58,9 @@ settings = run.settings
 st.title("Private tables, one round at a time")
 st.markdown(
     f"A mechanism answers **{len(run.workload.weights)} tables of counts** about "
-    f"{text.plain(run.title)} without giving any person away. It looks for the table it knows worst, "
-    "measures it with noise, mends everything that depends on it, and repeats until its privacy "
-    f"budget (ε = {settings.epsilon:g}) is spent. Below is a whole run of {run.rounds} rounds."
+    f"{text.plain(run.title)} without giving any person away. It looks for the table it knows "
+    "worst, measures it with noise, mends everything that depends on it, and repeats until its "
+    f"privacy budget (ε = {settings.epsilon:g}) is spent. Below is a run of {run.rounds} rounds."
 )
 
 ways = st.columns(3)

@@ -82,10 +82,12 @@ def test_what_is_computed_from_the_records_is_neither_pickled_nor_copied(
         engine.compare(release.estimate("age"), private),
         engine.insight(aim, state, private),
     ]
-    for value in values:
+    inside = [values[0].per_marginal[(0, 1)], aim.scores(state, private)]
+    for value in values + inside:
         for leave in (pickle.dumps, copy.copy, copy.deepcopy):
             with pytest.raises(TypeError, match="cannot be pickled"):
                 leave(value)
+    for value in values:
         text = repr(value)
         assert "not for release" in text
         assert "31" not in text

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import math
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,7 +17,7 @@ from hypothesis import strategies as st
 
 import engine
 from engine.domain import subsets
-from engine.planner import cell_variances, plan_marginal
+from engine.planner import plan_marginal
 from tests.reference import dense, planning
 from tests.strategies import domains
 from tests.support import make_domain, random_sizes, random_workload
@@ -152,6 +156,46 @@ def test_a_huge_precision_everywhere_does_not_drown_the_budget() -> None:
     cost, gain = marginal_problem([4, 3, 2])
     added = engine.plan(cost, gain, np.full(8, 1e18), budget=1.0)
     assert float(cost @ added) == pytest.approx(1.0, rel=1e-12)
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Fail rather than hang."""
+
+    def late(*_: object) -> None:
+        raise AssertionError(f"not back within {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a POSIX timer")
+@pytest.mark.parametrize("span", [6, 12, 30])
+def test_costs_far_apart_are_planned_within_the_budget_and_in_no_time(span: int) -> None:
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        k = int(rng.integers(1, 8))
+        cost, gain, known = 10 ** rng.uniform(-span, span, size=(3, k))
+        known[rng.random(k) < 0.4] = 0
+        budget = float(10 ** rng.uniform(-span, span))
+        with within(5.0):
+            added = engine.plan(cost, gain, known, budget=budget)
+        assert (added >= 0).all()
+        assert np.isfinite(added).all()
+        assert exact_cost(cost, added) <= Fraction(budget)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e300])
+def test_numbers_near_the_end_of_double_precision_are_planned_or_refused(size: float) -> None:
+    for cost, gain, known, budget in product([1.0, size], repeat=4):
+        with suppress(engine.BudgetError):
+            added = engine.plan([cost, 1.0], [gain, 1.0], [known, 0.0], budget=budget)
+            assert np.isfinite(added).all()
 
 
 def test_nothing_is_bought_where_cost_and_gain_are_zero() -> None:
@@ -336,7 +380,8 @@ def test_planned_cell_variances_are_those_of_the_dense_covariance() -> None:
     workload = engine.Workload.all_kway(domain, 2)
     plan = engine.ResidualPlanner().plan(workload, rho=Fraction(1, 2))
     precisions = dict(zip(plan.taus, plan.precision.tolist(), strict=True))
-    for gamma, variance in cell_variances(workload, plan).items():
+    predicted = engine.ResidualPlanner().predict(workload, rho=Fraction(1, 2))
+    for gamma, variance in predicted.cell_variance.items():
         expected = dense.cell_variance(precisions, gamma, domain.sizes)
         assert variance == pytest.approx(expected, rel=1e-9)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import engine
 from engine.domain import subsets
-from engine.residuals import decompose_all, part_of
+from engine.residuals import decompose_all
 from tests.reference import dense
 from tests.strategies import marginals, sizes, subset_of
 from tests.support import RELATIVE, relative_error
@@ -106,21 +106,6 @@ def test_all_residuals_at_once_are_the_residuals_one_by_one(mu: np.ndarray) -> N
     assert tuple(together) == subsets(gamma)
     for tau, residual in together.items():
         np.testing.assert_allclose(residual, engine.decompose(mu, gamma, tau), atol=ROUNDING)
-
-
-@given(marginals(), st.data())
-def test_a_part_that_is_not_spread_broadcasts_to_the_part_that_is(
-    mu: np.ndarray, data: st.DataObject
-) -> None:
-    gamma = tuple(range(mu.ndim))
-    tau = data.draw(subset_of(gamma))
-    residual = engine.decompose(mu, gamma, tau)
-    part = part_of(residual, tau, gamma, dict(zip(gamma, mu.shape, strict=True)))
-    np.testing.assert_allclose(
-        np.broadcast_to(part, mu.shape),
-        engine.reconstruct(residual, tau, gamma, mu.shape),
-        atol=ROUNDING,
-    )
 
 
 @given(sizes())

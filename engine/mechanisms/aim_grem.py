@@ -7,11 +7,10 @@ step will do.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -20,12 +19,17 @@ from engine.accounting import Ledger
 from engine.domain import Domain, subsets
 from engine.errors import OptionError
 from engine.measure import measure_error, measure_marginal, measure_residuals
-from engine.mechanisms.base import check_omission, choice, require_memory
+from engine.mechanisms.base import (
+    check_omission,
+    choice,
+    measure_selected,
+    memory_needed,
+    require_memory,
+)
 from engine.noise import RandomSource
-from engine.planner import plan_marginal, plan_rest, predicted_l1
+from engine.planner import plan_rest, predicted_l1
 from engine.released import Allocation, Beliefs, Measurement
 from engine.rescoring import CompletedCandidates
-from engine.residuals import privacy_cost
 from engine.selection import (
     EXPECTED_ABSOLUTE,
     Candidates,
@@ -65,6 +69,9 @@ _PLAIN = {"allocation": "marginal", "nominal": "closure", "finish": "rounds"}
 _IN_LOOP = {"allocation": "workload", "nominal": "attribute", "finish": "auto"}
 """What goes with completed tables in the loop, unless the caller says otherwise."""
 
+AnyCandidates: TypeAlias = Candidates | CompletedCandidates
+C = TypeVar("C", Candidates, CompletedCandidates)
+
 
 @dataclass(frozen=True, slots=True)
 class AimState:
@@ -80,7 +87,7 @@ class AimState:
         last: Whether the next round is the last.
         finished: Whether there is none.
         rehearsal: Whether the noise was a demonstration's.
-        whole: Whether the next round is the last and measures the whole workload, selecting nothing.
+        whole: Whether the next round, the last, measures the whole workload and selects nothing.
     """
 
     workload: Workload
@@ -169,14 +176,17 @@ class AimGrem:
             f"omit_below={self.omit_below:g}{completion})"
         )
 
+    def memory_needed(self, workload: Workload) -> int:
+        """Estimate the memory of a run in bytes: errors as float64, counts as small integers."""
+        return memory_needed(workload, per_cell=11)
+
     # -- the four calls -------------------------------------------------------------------------
 
     def start(
         self, private: Private, workload: Workload, *, rho: Fraction, rng: RandomSource
     ) -> tuple[AimState, Started]:
         """Plan the rounds and measure every 1-way marginal of the closure with isotropic noise."""
-        # Errors as float64, counts as integers, one marginal in passing.
-        require_memory(12 * workload.layout.total_cells)
+        require_memory(self.memory_needed(workload))
         planned = 2 * len(workload.closure)
         if self.nominal == "attribute":
             planned = ROUNDS_PER_ATTRIBUTE * len(workload.domain)
@@ -252,7 +262,7 @@ class AimGrem:
         self,
         state: AimState,
         private: Private,
-        candidates: Candidates | CompletedCandidates,
+        candidates: AnyCandidates,
         rng: RandomSource,
     ) -> tuple[AimState, RoundEnded]:
         ledger, gamma = select(
@@ -272,7 +282,7 @@ class AimGrem:
         annealed = not state.last and change <= threshold
         if not state.last:
             after = _plan_last(_anneal(after) if annealed else after)
-        cells = int(state.workload.layout.cells()[touched].sum())
+        cells = int(state.workload.layout.cells[touched].sum())
         return after, RoundEnded(
             round=after.round,
             selected=gamma,
@@ -280,7 +290,7 @@ class AimGrem:
             rho_select=state.rho_select,
             allocations=allocations,
             measurements=measured,
-            charges=ledger.entries[len(state.ledger.entries) :],
+            charges=ledger.entries_since(state.ledger),
             rho_spent=ledger.spent,
             change=change,
             threshold=threshold,
@@ -297,33 +307,26 @@ class AimGrem:
         ledger: Ledger,
         rng: RandomSource,
     ) -> tuple[Ledger, tuple[Allocation, ...], tuple[Measurement, ...]]:
-        known = [state.beliefs.precision(tau) for tau in subsets(gamma)]
-        if self.noise == "crp" and self.allocation == "workload":
-            among = {*subsets(gamma), *state.beliefs}
-            allocations = plan_rest(
-                state.workload,
-                _precisions(state),
-                rho=state.rho_measure,
-                among=among,
-                omit_below=self.omit_below,
-            )
-            ledger, measured = measure_residuals(private, allocations, ledger=ledger, rng=rng)
-            return ledger, allocations, measured
-        if self.noise == "crp":
-            allocations = plan_marginal(
-                state.workload.domain,
+        if self.noise == "iid" or self.allocation == "marginal":
+            return measure_selected(
+                private,
                 gamma,
-                known,
+                state.beliefs,
                 rho=state.rho_measure,
-                omit_below=self.omit_below,
-                respend=self.respend,
+                noise=self.noise,
+                omission=(self.omit_below, self.respend),
+                ledger=ledger,
+                rng=rng,
             )
-            ledger, measured = measure_residuals(private, allocations, ledger=ledger, rng=rng)
-            return ledger, allocations, measured
-        ledger, measured = measure_marginal(
-            private, gamma, rho=state.rho_measure, ledger=ledger, rng=rng
+        allocations = plan_rest(
+            state.workload,
+            state.beliefs,
+            rho=state.rho_measure,
+            among={*subsets(gamma), *state.beliefs},
+            omit_below=self.omit_below,
         )
-        return ledger, _isotropic(state, measured), measured
+        ledger, measured = measure_residuals(private, allocations, ledger=ledger, rng=rng)
+        return ledger, allocations, measured
 
     def _score(self, state: AimState, candidates: Rescored) -> Scores:
         return score(
@@ -333,15 +336,17 @@ class AimGrem:
             noise_share=SHRUNK_NOISE if self.in_loop else 1.0,
         )
 
-    def _candidates(self, state: AimState, private: Private) -> Candidates | CompletedCandidates:
-        kind = CompletedCandidates if self.in_loop else Candidates
-        rebuild = self.update == "full"
-        return borrow_candidates(
-            private,
-            state.beliefs,
-            kind,
-            lambda: kind(private, state.workload, state.beliefs, rebuild_always=rebuild),
-        )
+    def _candidates(self, state: AimState, private: Private) -> AnyCandidates:
+        def build(kind: type[C]) -> C:
+            return kind(
+                private, state.workload, state.beliefs, rebuild_always=self.update == "full"
+            )
+
+        if self.in_loop:
+            return borrow_candidates(
+                private, state.beliefs, CompletedCandidates, lambda: build(CompletedCandidates)
+            )
+        return borrow_candidates(private, state.beliefs, Candidates, lambda: build(Candidates))
 
     # -- rounds, or everything at once ----------------------------------------------------------
 
@@ -354,7 +359,7 @@ class AimGrem:
         total = max(float(state.beliefs[()].values), 1.0)
         enough = Fraction(1 / (2 * (DECISION_ERROR * total) ** 2))
         rho = min(DECISION_SHARE * state.ledger.total, enough)
-        plan = plan_rest(state.workload, _precisions(state), rho=state.ledger.left - rho)
+        plan = plan_rest(state.workload, state.beliefs, rho=state.ledger.left - rho)
         leaves = predicted_l1(state.workload, {a.attrs: a.after for a in plan})
         compared = f"Measuring everything at once would leave a mean L1 error of {leaves:,.0f}"
         if WORTHWHILE * leaves > 2.0 * total:
@@ -378,10 +383,9 @@ class AimGrem:
         self, state: AimState, private: Private, rng: RandomSource
     ) -> tuple[AimState, RoundEnded]:
         """Measure every residual of the workload with what is left."""
-        known = Counter(_precisions(state))
         # What its size already says of an interaction is worth as much as a measurement.
-        known.update(completed.expected_precisions(state.workload.layout, state.beliefs))
-        plan = plan_rest(state.workload, known, rho=state.rho_measure)
+        expected = completed.expected_precisions(state.workload.layout, state.beliefs)
+        plan = plan_rest(state.workload, state.beliefs, rho=state.rho_measure, expected=expected)
         ledger, measured = measure_residuals(private, plan, ledger=state.ledger, rng=rng)
         after = replace(
             state,
@@ -450,10 +454,6 @@ def _plan_whole(state: AimState) -> AimState:
     )
 
 
-def _precisions(state: AimState) -> dict[AttributeSet, float]:
-    return {tau: belief.precision for tau, belief in state.beliefs.items()}
-
-
 def _plan_last(state: AimState) -> AimState:
     """If two more rounds do not fit, the next one is the last and gets everything left."""
     left = state.ledger.left
@@ -464,18 +464,4 @@ def _plan_last(state: AimState) -> AimState:
         rho_measure=MEASURE_SHARE * left,
         rho_select=(1 - MEASURE_SHARE) * left,
         last=True,
-    )
-
-
-def _isotropic(state: AimState, measured: tuple[Measurement, ...]) -> tuple[Allocation, ...]:
-    """What isotropic noise amounts to for each residual, in the terms of an allocation."""
-    shape = state.workload.domain.shape
-    return tuple(
-        Allocation(
-            m.attrs,
-            state.beliefs.precision(m.attrs),
-            m.precision,
-            privacy_cost(shape(m.attrs)) * Fraction(m.precision) / 2,
-        )
-        for m in measured
     )

@@ -10,13 +10,26 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Literal, Protocol, TypeVar, cast
 
-from engine.accounting import checked_delta, checked_epsilon, checked_rho, epsilon_from, rho_from
+from engine.accounting import (
+    Ledger,
+    checked_delta,
+    checked_epsilon,
+    checked_rho,
+    epsilon_from,
+    rho_from,
+)
+from engine.domain import Domain, subsets
 from engine.errors import BudgetError, OptionError, WorkloadError
+from engine.measure import measure_marginal, measure_residuals
 from engine.noise import RandomSource, rehearsal_noise
+from engine.planner import plan_marginal
+from engine.released import Allocation, Beliefs, Measurement
+from engine.residuals import privacy_cost
 from engine.tables import CountSource, Private
 from engine.trace import Event, Finished, Release, RoundEnded, Started
+from engine.types import AttributeSet
 from engine.workload import Workload
 
 S = TypeVar("S")
@@ -164,6 +177,65 @@ def _check_belongs(private: Private, workload: Workload) -> None:
             "The workload was made for another domain than the table's; one domain is needed. Make "
             "both from the same Domain."
         )
+
+
+def measure_selected(
+    private: Private,
+    gamma: AttributeSet,
+    beliefs: Beliefs,
+    *,
+    rho: Fraction,
+    noise: Literal["crp", "iid"],
+    omission: tuple[float, bool],
+    ledger: Ledger,
+    rng: RandomSource,
+) -> tuple[Ledger, tuple[Allocation, ...], tuple[Measurement, ...]]:
+    """Measure one marginal's residuals with a round's budget: by plan (CRP), or isotropically.
+
+    Args:
+        private: The records' counts.
+        gamma: The marginal.
+        beliefs: What is known already, and need not be bought again.
+        rho: The round's measuring budget.
+        noise: ``"crp"`` or ``"iid"``.
+        omission: ``omit_below`` and ``respend``.
+        ledger: Charged before any noise is drawn.
+        rng: Where the noise comes from.
+
+    Returns:
+        The longer ledger, what was planned for each residual, and what was measured.
+    """
+    domain = private.domain
+    if noise == "crp":
+        known = [beliefs.precision(tau) for tau in subsets(gamma)]
+        omit_below, respend = omission
+        allocations = plan_marginal(
+            domain, gamma, known, rho=rho, omit_below=omit_below, respend=respend
+        )
+        ledger, measured = measure_residuals(private, allocations, ledger=ledger, rng=rng)
+        return ledger, allocations, measured
+    ledger, measured = measure_marginal(private, gamma, rho=rho, ledger=ledger, rng=rng)
+    worth = tuple(_isotropic(domain, m, beliefs.precision(m.attrs)) for m in measured)
+    return ledger, worth, measured
+
+
+def _isotropic(domain: Domain, measured: Measurement, known: float) -> Allocation:
+    """What isotropic noise amounts to for one residual, in the terms of an allocation."""
+    rho = privacy_cost(domain.shape(measured.attrs)) * Fraction(measured.precision) / 2
+    return Allocation(measured.attrs, known, measured.precision, rho)
+
+
+def memory_needed(workload: Workload, *, per_cell: int) -> int:
+    """Estimate a run's memory above the idle process, in bytes, from public sizes alone.
+
+    Args:
+        workload: What is to be answered.
+        per_cell: Bytes held for each cell of the closure: 8 for a float64, more where exact counts
+            (2 or 4) and passing copies stand beside it.
+
+    Measured peaks lie within a factor 1.5 of it (tests/benchmarks/speed.py, case memory).
+    """
+    return per_cell * workload.layout.total_cells + 800 * len(workload.closure)
 
 
 def require_memory(bytes_needed: int) -> None:

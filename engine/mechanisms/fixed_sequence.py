@@ -11,14 +11,18 @@ from fractions import Fraction
 from typing import Literal
 
 from engine.accounting import Ledger
-from engine.domain import subsets
 from engine.errors import OptionError
 from engine.grem import Reconstruction
-from engine.measure import measure_marginal, measure_residuals
-from engine.mechanisms.base import check_omission, choice, require_memory
+from engine.measure import measure_marginal
+from engine.mechanisms.base import (
+    check_omission,
+    choice,
+    measure_selected,
+    memory_needed,
+    require_memory,
+)
 from engine.noise import RandomSource
-from engine.planner import plan_marginal
-from engine.released import Allocation, Beliefs, Measurement
+from engine.released import Beliefs, Measurement
 from engine.tables import Private
 from engine.trace import Release, RoundEnded, Started, Work
 from engine.types import IntArray
@@ -66,11 +70,15 @@ class FixedSequence:
         """Name and options, as releases carry them."""
         return repr(self)
 
+    def memory_needed(self, workload: Workload) -> int:
+        """Estimate the memory of a run in bytes: estimates as float64."""
+        return memory_needed(workload, per_cell=9)
+
     def start(
         self, private: Private, workload: Workload, *, rho: Fraction, rng: RandomSource
     ) -> tuple[SequenceState, Started]:
         """Measure the 1-way marginals with half of the budget."""
-        require_memory(8 * workload.layout.total_cells)
+        require_memory(self.memory_needed(workload))
         singles = [attrs for attrs in workload.closure if len(attrs) == 1]
         ledger = Ledger(rho)
         measured: list[Measurement] = []
@@ -83,6 +91,7 @@ class FixedSequence:
         state = SequenceState(
             workload, Beliefs().combined(measured), ledger, share, 0, rng.rehearsal
         )
+        _lend(private, state.beliefs, _estimates(state))
         layout = workload.layout
         return state, Started(
             mechanism=self.name,
@@ -103,26 +112,20 @@ class FixedSequence:
         if self.done(state):
             raise OptionError("The run is finished: no marginal is left. Start another run.")
         gamma = state.workload.marginals[state.round]
-        allocations: tuple[Allocation, ...] = ()
-        if self.noise == "crp":
-            known = [state.beliefs.precision(tau) for tau in subsets(gamma)]
-            allocations = plan_marginal(
-                state.workload.domain,
-                gamma,
-                known,
-                rho=state.rho_measure,
-                omit_below=self.omit_below,
-                respend=self.respend,
-            )
-            ledger, measured = measure_residuals(private, allocations, ledger=state.ledger, rng=rng)
-        else:
-            ledger, measured = measure_marginal(
-                private, gamma, rho=state.rho_measure, ledger=state.ledger, rng=rng
-            )
+        ledger, allocations, measured = measure_selected(
+            private,
+            gamma,
+            state.beliefs,
+            rho=state.rho_measure,
+            noise=self.noise,
+            omission=(self.omit_below, self.respend),
+            ledger=state.ledger,
+            rng=rng,
+        )
         beliefs = state.beliefs.combined(measured)
         touched = self._reconstruct(state, beliefs, measured, private)
         after = replace(state, beliefs=beliefs, ledger=ledger, round=state.round + 1)
-        cells = int(state.workload.layout.cells()[touched].sum())
+        cells = int(state.workload.layout.cells[touched].sum())
         return after, RoundEnded(
             round=after.round,
             selected=gamma,
@@ -130,7 +133,7 @@ class FixedSequence:
             rho_select=Fraction(0),
             allocations=allocations,
             measurements=measured,
-            charges=ledger.entries[len(state.ledger.entries) :],
+            charges=ledger.entries_since(state.ledger),
             rho_spent=ledger.spent,
             change=None,
             threshold=None,
@@ -156,15 +159,29 @@ class FixedSequence:
     ) -> IntArray:
         """Bring every estimate up to date; nothing private goes in."""
         found = private.borrow(("estimates", id(state.beliefs)))
-        if isinstance(found, tuple) and found[0] is state.beliefs:
-            estimates: Reconstruction = found[1]
-        else:
-            estimates = Reconstruction(state.workload.layout)
-            estimates.update(state.beliefs.changes_since(Beliefs()))
+        estimates = found.estimates if isinstance(found, _Current) else _estimates(state)
         if self.update == "full":
             touched = estimates.rebuild(beliefs)
         else:
             changes = beliefs.changes_since(state.beliefs, [m.attrs for m in measured])
             touched = estimates.update(changes)
-        private.lend(("estimates", id(beliefs)), (beliefs, estimates))
+        _lend(private, beliefs, estimates)
         return touched
+
+
+@dataclass(frozen=True, slots=True)
+class _Current:
+    """Estimates and the beliefs they stand at; holding those keeps their identity from reuse."""
+
+    beliefs: Beliefs
+    estimates: Reconstruction
+
+
+def _lend(private: Private, beliefs: Beliefs, estimates: Reconstruction) -> None:
+    private.lend(("estimates", id(beliefs)), _Current(beliefs, estimates))
+
+
+def _estimates(state: SequenceState) -> Reconstruction:
+    estimates = Reconstruction(state.workload.layout)
+    estimates.update(state.beliefs.changes_since(Beliefs()))
+    return estimates

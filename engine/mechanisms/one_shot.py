@@ -18,7 +18,7 @@ from engine.domain import subsets
 from engine.errors import OptionError
 from engine.grem import noise_of
 from engine.measure import measure_marginal, measure_residuals
-from engine.mechanisms.base import choice, require_memory
+from engine.mechanisms.base import choice, memory_needed, require_memory
 from engine.noise import RandomSource
 from engine.planner import WorkloadPlan, plan_max, plan_sum
 from engine.released import Allocation, Belief, Beliefs, Measurement
@@ -73,11 +73,15 @@ class _OneShot:
         """Name and options, as releases carry them."""
         return repr(self)
 
+    def memory_needed(self, workload: Workload) -> int:
+        """Estimate the memory of a run in bytes: every residual once, as float64."""
+        return memory_needed(workload, per_cell=9)
+
     def start(
         self, private: Private, workload: Workload, *, rho: Fraction, rng: RandomSource
     ) -> tuple[OneShotState, Started]:
         """Plan; nothing is measured or charged yet."""
-        require_memory(12 * workload.layout.total_cells)
+        require_memory(self.memory_needed(workload))
         state = OneShotState(
             workload, Beliefs(), Ledger(rho), self._plan(workload, rho), False, rng.rehearsal
         )

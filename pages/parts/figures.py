@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Literal
+
 import streamlit as st
 
 from engine.charts import Figure
@@ -9,6 +12,15 @@ from pages.parts import text
 
 HIDE = "hide_not_private"
 _MOST_ROWS = 200
+_KEPT = "kept"
+# The buttons over a chart cannot be left out by an option; "fullscreen" stays.
+_WAYS_OUT = ("Show data", "Download as PNG", "Copy Vega-Lite spec")
+_STYLE = ", ".join(f'[class*="st-key-{_KEPT}_"] button[aria-label^="{way}"]' for way in _WAYS_OUT)
+
+
+def without_ways_out() -> None:
+    """Take the download buttons from charts that are not private; once a page."""
+    st.html(f"<style>{_STYLE} {{ display: none; }}</style>")
 
 
 def hidden() -> bool:
@@ -21,7 +33,8 @@ def draw(figure: Figure, key: str, *, table: bool = True) -> None:
     if figure.private and hidden():
         st.caption(f"{figure.title}: hidden, since it is computed from the records.")
         return
-    st.vega_lite_chart(figure.spec(), width="stretch", alt=figure.alt, key=key)
+    with st.container(key=f"{_KEPT if figure.private else 'released'}_{key}"):
+        st.vega_lite_chart(figure.spec(), width="stretch", alt=figure.alt, key=key)
     st.caption(text.plain(figure.alt, longest=600))
     if table:
         _table(figure, key)
@@ -37,12 +50,15 @@ def _table(figure: Figure, key: str) -> None:
             st.caption(f"The first {_MOST_ROWS} of {len(figure.frame):,} rows.")
         # st.table reads Markdown and has no download; every text in it is escaped.
         escaped = shown.rename(columns=text.plain).map(_cell)
-        st.table(escaped, hide_index=True, border="horizontal")
+        height: Literal["content"] | int = "content" if len(escaped) <= 14 else 420
+        st.table(escaped, hide_index=True, border="horizontal", height=height)
 
 
 def _cell(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:,.5g}"
+        if not math.isfinite(value):
+            return "—"
+        return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:,.5g}"
     return text.plain(value)

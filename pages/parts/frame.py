@@ -10,6 +10,7 @@ from pages.parts import strip
 
 PAGES = [
     ("start", "Start", ":material/home:"),
+    ("data", "Data", ":material/table:"),
     ("rounds", "Rounds", ":material/replay:"),
 ]
 """File name, title and icon, in order of use; the first is the one opened without a name."""

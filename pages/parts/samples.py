@@ -22,11 +22,13 @@ class Card:
 
     name: str
     title: str
+    rows: int
     row_is: str
     default_attributes: tuple[str, ...]
     origin: str
     licence: str
     attribution: str
+    questions: tuple[str, ...]
     table: str
     domain: str
 
@@ -42,6 +44,7 @@ def cards() -> dict[str, Card]:
 def _card(content: dict[str, Any]) -> Card:
     fields = {name: content[name] for name in Card.__slots__}
     fields["default_attributes"] = tuple(content["default_attributes"])
+    fields["questions"] = tuple(question["text"] for question in content["questions"])
     return Card(**fields)
 
 

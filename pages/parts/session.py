@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -144,6 +145,8 @@ class Visit:
         to_end: Whether all the rounds left were asked for.
         refusal: Field and message of a refused setting.
         past: What earlier runs on the same sample spent: (sample, rho).
+        came_from: The round looked at before.
+        moved: When that changed, on the monotonic clock.
     """
 
     run: Watched | None = None
@@ -153,6 +156,20 @@ class Visit:
     to_end: bool = False
     refusal: tuple[str, str] | None = None
     past: list[tuple[str, Fraction]] = field(default_factory=list)
+    came_from: int = 0
+    moved: float = 0.0
+
+    def look_at(self, view: int) -> None:
+        """Look at another round."""
+        self.came_from, self.view, self.moved = self.view, view, time.monotonic()
+
+    def is_echo(self, view: int) -> bool:
+        """Whether a slider's report of this position is only the player's own move coming back.
+
+        A request sent before the browser had drawn the last move still carries the position before.
+        """
+        late = time.monotonic() - self.moved < 1.0
+        return view == self.view or (late and view == self.came_from)
 
 
 def visit() -> Visit:

@@ -8,17 +8,8 @@ _ESCAPES = str.maketrans({character: "\\" + character for character in string.pu
 
 
 def plain(text: object, *, longest: int = 200) -> str:
-    """Escape a text for Markdown: all ASCII punctuation, line breaks as spaces, an end to length.
-
-    >>> plain("a_b: $5")
-    'a\\\\_b\\\\: \\\\$5'
-    """
+    """Escape a text for Markdown: all ASCII punctuation; line breaks become spaces."""
     line = " ".join(str(text).split())
     if len(line) > longest:
         line = line[: longest - 1] + "…"
     return line.translate(_ESCAPES)
-
-
-def number(value: float, *, digits: int = 4) -> str:
-    """Write a number for people: short, without an exponent where that reads well."""
-    return f"{value:.{digits}g}"

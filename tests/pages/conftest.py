@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))  # as `streamlit run app.py` does
+
+
+@pytest.fixture
+def app() -> AppTest:
+    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+
+
+@pytest.fixture
+def rounds(app: AppTest) -> AppTest:
+    app.switch_page("pages/rounds.py").run()
+    assert not app.exception
+    return app
+
+
+def badges(app: AppTest) -> list[str]:
+    """The badge of every chart on the page."""
+    specs = [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
+    return [spec["title"]["subtitle"].split(" ", 1)[1] for spec in specs]
+
+
+def texts(app: AppTest) -> str:
+    """Everything a reader can read outside of charts."""
+    kinds: list[Any] = [app.markdown, app.caption, app.error, app.warning, app.info, app.title]
+    return "\n".join(str(element.value) for kind in kinds for element in kind)
