@@ -168,8 +168,11 @@ class Completed:
         """Three attributes or more: fit what lies below, then add the interaction measured."""
         larger = self._larger_below(gamma)
         if len(gamma) == 3:
-            a, b, c = gamma
+            # In memory order, as the loop does it: what contradicts depends on the order.
+            order = sorted(range(3), key=lambda k: (self.layout.sizes[gamma[k]], gamma[k]))
+            a, b, c = (gamma[k] for k in order)
             table = fitting.fit_three(self._pair(a, b), self._pair(a, c), self._pair(b, c))
+            table = table.transpose([order.index(k) for k in range(3)])
         else:
             covered = {pair for below in larger for pair in combinations(below, 2)}
             axis = {i: k for k, i in enumerate(gamma)}

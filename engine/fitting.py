@@ -5,8 +5,9 @@ pair, T_abc = A_ab B_ac C_bc. Fitting needs only the factors: the marginal over 
 A_ab (B C')_ab, a matrix product, so the table itself is written once, at the end, or never.
 
 Stopping rule: after a sweep over all pairs, stop if the gap (the L1 distance of the first marginal
-from its target, relative to the total) is at most 1e-10, or if it shrank by less than a tenth: the
-targets then contradict each other and no table fits them. At most 50 sweeps.
+from its target, relative to the total) is at most 1e-10, or if, after eight sweeps, it shrank by
+less than a hundredth: the targets then contradict each other and no table fits them. At most 100
+sweeps.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from engine.types import AttributeSet, FloatArray, IntArray
 F = TypeVar("F", bound=Callable[..., Any])
 
 TOLERANCE = 1e-10
-STALLED = 0.9
-MAX_SWEEPS = 50
+STALLED = 0.99
+MIN_SWEEPS = 8
+MAX_SWEEPS = 100
 _TINY = 1e-100
 _HUGE = 1e60
 """Where a target is zero and another is not, factors drift to extremes; they stop here."""
@@ -71,7 +73,9 @@ def _fit(
                 sums_ab[i, j] = s
                 gap += abs(fa[i, j] * s - ab[i, j])
         _scale(ab, sums_ab, fa)
-        if sweep > 0 and (gap <= TOLERANCE * total or gap > STALLED * before):
+        if sweep > 0 and (
+            gap <= TOLERANCE * total or (sweep >= MIN_SWEEPS and gap > STALLED * before)
+        ):
             return sweep
         if sweep == MAX_SWEEPS:
             return sweep
@@ -178,7 +182,8 @@ def fit(shape: tuple[int, ...], targets: Mapping[AttributeSet, FloatArray]) -> F
             sums = table.sum(axis=others[axes])
             if position == 0 and sweep > 0:
                 gap = float(np.abs(sums - target).sum())
-                if gap <= TOLERANCE * float(target.sum()) or gap > STALLED * before:
+                stalled = sweep >= MIN_SWEEPS and gap > STALLED * before
+                if gap <= TOLERANCE * float(target.sum()) or stalled:
                     return _scaled(table, target, sums, others[axes])
                 before = gap
             table = _scaled(table, target, sums, others[axes])

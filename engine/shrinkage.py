@@ -20,7 +20,7 @@ _SHAPES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.0, 6.0, 12.0, 25.0, 50.0, 100.
 """Gamma shapes tried, each about twice the one before: one value holds all, to all values alike."""
 _POWERS = (0.0, 0.5, 1.0)
 """How an interaction's spread follows the predicted cell: not at all, as Poisson, in proportion."""
-_RATIOS = np.exp(np.linspace(-4.0, 12.0, 33))
+_RATIOS = np.exp(np.linspace(-4.0, 40.0, 45))
 """Prior variance tried, in units of the noise variance."""
 _BENDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 _SMOOTH_FROM = 5
@@ -102,7 +102,7 @@ def _smooth(deviation: FloatArray, variance: float) -> tuple[FloatArray, float]:
 @cache
 def _gamma_masses() -> tuple[FloatArray, FloatArray]:
     """Prior masses on a fixed grid of cells relative to the mean, one row for each shape."""
-    edges = np.concatenate([[0.0], np.geomspace(1e-4, 1e5, 600)])
+    edges = np.concatenate([[0.0], np.geomspace(1e-6, 1e5, 700)])
     masses = [np.diff(special.gammainc(shape, shape * edges)) for shape in _SHAPES]
     return edges, np.array(masses)
 
@@ -169,8 +169,8 @@ def _binned(
     rank[used] = np.arange(len(used))
     group: IntArray = rank[index]
     number: FloatArray = cells[used].astype(np.float64)
-    energy: FloatArray = np.bincount(group, weights=np.square(noisy).ravel())
-    size: FloatArray = np.bincount(group, weights=relative) / number
+    energy = np.asarray(np.bincount(group, weights=np.square(noisy).ravel()), dtype=np.float64)
+    size = np.asarray(np.bincount(group, weights=relative), dtype=np.float64) / number
     return energy, number, size, group
 
 
