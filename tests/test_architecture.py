@@ -45,6 +45,7 @@ ORDER = [
     "mechanisms.fixed_sequence",
     "mechanisms.one_shot",
     "mechanisms.aim_grem",
+    "mechanisms.mwem_grem",
     "evaluation",
     "views",
     "charts",
