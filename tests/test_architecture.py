@@ -33,6 +33,7 @@ ORDER = [
     "fitting",
     "shrinkage",
     "completed",  # beliefs -> completed estimates, like grem below trace
+    "dense",
     "grem",  # beliefs -> estimates: below trace, whose releases answer with it
     "trace",
     "tables",
@@ -46,6 +47,7 @@ ORDER = [
     "mechanisms.one_shot",
     "mechanisms.aim_grem",
     "mechanisms.mwem_grem",
+    "mechanisms.aim_pgm",
     "evaluation",
     "views",
     "charts",

@@ -100,7 +100,11 @@ def test_contradictory_pairs_with_zeros_still_give_a_table(seed: int) -> None:
 
 
 def test_fitting_stops_when_targets_contradict_each_other() -> None:
-    ab, ac, bc = np.array([[9.0, 1], [1, 9]]), np.array([[9.0, 1], [1, 9]]), np.array([[1.0, 9], [9, 1]])
+    ab, ac, bc = (
+        np.array([[9.0, 1], [1, 9]]),
+        np.array([[9.0, 1], [1, 9]]),
+        np.array([[1.0, 9], [9, 1]]),
+    )
     factors = [np.empty((2, 2)) for _ in range(3)]
     assert 1 <= fitting._fit(ab, ac, bc, *factors) <= fitting.MAX_SWEEPS
     assert np.isfinite(factors[0]).all()
