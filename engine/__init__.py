@@ -6,6 +6,7 @@ Everything public is here; ``engine/README.md`` says what it means and why.
 import importlib
 
 from engine.accounting import Charge, Ledger, delta_from, epsilon_from, rho_from
+from engine.completed import maxent
 from engine.completion import clip, simplex
 from engine.domain import Attribute, Domain, Missing
 from engine.errors import (
@@ -21,6 +22,7 @@ from engine.evaluation import Comparison, Evaluation, Insight, compare, evaluate
 from engine.mechanisms.aim_grem import AimGrem, AimState
 from engine.mechanisms.base import Mechanism, Run, rounds, run
 from engine.mechanisms.fixed_sequence import FixedSequence
+from engine.mechanisms.mwem_grem import MwemGrem, MwemState
 from engine.mechanisms.one_shot import EqualSplit, Prediction, ResidualPlanner, Uniform
 from engine.noise import RandomSource, rehearsal_noise
 from engine.planner import plan, plan_by_solver
@@ -66,6 +68,8 @@ __all__ = [
     "Measurement",
     "Mechanism",
     "Missing",
+    "MwemGrem",
+    "MwemState",
     "OptionError",
     "Prediction",
     "Private",
@@ -90,6 +94,7 @@ __all__ = [
     "epsilon_from",
     "evaluate",
     "insight",
+    "maxent",
     "plan",
     "plan_by_solver",
     "privacy_cost",

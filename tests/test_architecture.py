@@ -29,18 +29,25 @@ ORDER = [
     "accounting",
     "noise",
     "released",
+    "completion",
+    "fitting",
+    "shrinkage",
+    "completed",  # beliefs -> completed estimates, like grem below trace
+    "dense",
     "grem",  # beliefs -> estimates: below trace, whose releases answer with it
     "trace",
     "tables",
     "selection",
+    "rescoring",
     "measure",
-    "completion",
     "planner",
     "ingest",
     "mechanisms.base",
     "mechanisms.fixed_sequence",
     "mechanisms.one_shot",
     "mechanisms.aim_grem",
+    "mechanisms.mwem_grem",
+    "mechanisms.aim_pgm",
     "evaluation",
     "views",
     "charts",
@@ -48,7 +55,7 @@ ORDER = [
     "__main__",
     "widgets",
 ]
-SEES_BOTH = {"measure", "selection", "evaluation"}
+SEES_BOTH = {"measure", "selection", "rescoring", "evaluation"}
 """Besides the mechanisms: who may know exact and released values (STYLE, the tree)."""
 LAZY = {"cvxpy", "altair", "streamlit", "ipywidgets", "pandas"}
 ALLOWED_AT_TOP = {"pandas": {"ingest", "views"}, "ipywidgets": {"widgets"}}
