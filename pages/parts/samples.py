@@ -29,6 +29,7 @@ class Card:
     attribution: str
     table: str
     domain: str
+    rows: int
 
 
 @st.cache_resource(show_spinner=False)
