@@ -600,6 +600,7 @@ def heatmap(
     small: bool = False,
     scale: Scale = "linear",
     pick: bool = False,
+    marked: Sequence[tuple[int, int]] = (),
 ) -> Figure:
     """Draw one table of two attributes.
 
@@ -612,6 +613,7 @@ def heatmap(
         small: Whether it is one frame of a strip.
         scale: How colours are spread; ``log`` needs counts above zero.
         pick: Whether cells can be clicked on (parameter ``pick``, fields i0 and i1).
+        marked: Cells with a frame: those clicked on in any of several tables.
     """
     import altair as alt
 
@@ -624,6 +626,9 @@ def heatmap(
         y=[ticks[down][i] for i in frame[f"i{down}"]],
         z=frame[column],
     )
+    if pick:
+        pairs, framed = zip(frame["i0"], frame["i1"], strict=True), set(marked)
+        data["marked"] = [int(pair in framed) for pair in pairs]
     diverging = column.startswith("difference")
     unit = "noise σ" if column == "difference_sd" else "records"
     size = 11 if small else 12
@@ -695,9 +700,9 @@ def _pickable(chart: Any) -> Any:
     import altair as alt
 
     pick = alt.selection_point(name="pick", fields=["i0", "i1"], empty=False)
+    framed = alt.when(pick | (alt.datum.marked == 1)).then(alt.value(RED))
     return chart.encode(
-        stroke=alt.when(pick).then(alt.value(RED)).otherwise(alt.value(None)),
-        strokeWidth=alt.value(3),
+        stroke=framed.otherwise(alt.value(None)), strokeWidth=alt.value(3)
     ).add_params(pick)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import streamlit as st
 
@@ -13,6 +13,9 @@ from engine import charts, views
 from engine.types import AttributeSet
 from pages.parts import code, figures, messages, session, strip, text
 from pages.parts.frame import through_app
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FORMS: dict[str, Callable[[engine.Estimate], engine.Estimate] | None] = {
     "raw": None,
@@ -208,12 +211,19 @@ def _trio(
     first, second = (run.domain[i].name for i in estimate.attrs if i not in at)
     names = (first, second)
     key = f"{estimate.attrs}_{at}"
+    points = [
+        (int(point["i0"]), int(point["i1"]))
+        for name in ("true", "private", "difference")
+        for point in figures.picked(f"{name}_{key}")
+    ]
     if compared is None:
         frame = views.released(estimate, at)
-        figure = charts.heatmap(frame, "released", names, title="Private", scale=scale, pick=True)
+        figure = charts.heatmap(
+            frame, "released", names, title="Private", scale=scale, pick=True, marked=points
+        )
         figures.draw(figure, f"private_{key}", on_pick=_nothing)
         st.caption("True counts and differences are hidden.")
-        _picked_cells(frame, names, [f"private_{key}"])
+        _picked_cells(frame, names, points)
         return
     frame = views.comparison(compared, at)
     limits = charts.shared_limits(frame, "exact", "released")
@@ -227,22 +237,27 @@ def _trio(
         shared = None if what == kind else limits
         with column:
             figure = charts.heatmap(
-                frame, what, names, title=title, limits=shared, scale=scale, pick=True
+                frame,
+                what,
+                names,
+                title=title,
+                limits=shared,
+                scale=scale,
+                pick=True,
+                marked=points,
             )
             figures.draw(figure, f"{name}_{key}", on_pick=_nothing)
-    _picked_cells(frame, names, [f"{name}_{key}" for name in ("true", "private", "difference")])
+    _picked_cells(frame, names, points)
 
 
 def _nothing() -> None:
     """A click only runs the page again, which reads it."""
 
 
-def _picked_cells(frame: object, names: tuple[str, str], keys: list[str]) -> None:
+def _picked_cells(
+    frame: pd.DataFrame, names: tuple[str, str], points: list[tuple[int, int]]
+) -> None:
     """The cells clicked on, in numbers; without a click, how to get there."""
-    import pandas as pd
-
-    assert isinstance(frame, pd.DataFrame)
-    points = [(int(p["i0"]), int(p["i1"])) for key in keys for p in figures.picked(key)]
     chosen = views.cells_at(frame, points)
     if not len(chosen):
         st.caption("Click on cells (with Shift: several) to compare them here in numbers.")
@@ -256,7 +271,8 @@ def _picked_cells(frame: object, names: tuple[str, str], keys: list[str]) -> Non
     if "exact" in chosen:
         columns |= {"exact": "true", "difference": "difference", "difference_sd": "in noise σ"}
     st.markdown("**Cells clicked on** (records)")
-    figures.rows(chosen[list(columns)].set_axis(list(columns.values()), axis=1))
+    rounded = chosen[list(columns)].round({c: 2 if c == "difference_sd" else 1 for c in columns})
+    figures.rows(rounded.set_axis(list(columns.values()), axis=1))
 
 
 def _slices(

@@ -96,7 +96,7 @@ def test_the_trio_shows_the_engine_s_numbers(page: AppTest, run: session.Watched
 def test_released_charts_carry_no_true_count(page: AppTest) -> None:
     for spec in specs(page):
         if spec["title"]["subtitle"] == "● released":
-            assert set(rows(spec)[0]) == {"i0", "i1", "x", "y", "z"}
+            assert set(rows(spec)[0]) == {"i0", "i1", "x", "y", "z", "marked"}
 
 
 def test_any_past_round_can_be_looked_at(page: AppTest, run: session.Watched) -> None:
@@ -225,7 +225,12 @@ def test_cells_clicked_on_are_found_in_the_table(run: session.Watched) -> None:
     chosen = views.cells_at(frame, [(3, 2), (0, 0), (99, 99)])
     assert chosen[["i0", "i1"]].to_numpy().tolist() == [[0, 0], [3, 2]]
     assert chosen["exact"][1] == run.private.marginal((0, 1)).values[3, 2]
-    spec = charts.heatmap(frame, "released", ("a", "b"), title="t", pick=True).chart.to_dict()
+    figure = charts.heatmap(
+        frame, "released", ("a", "b"), title="t", pick=True, marked=[(3, 2)], scale="symlog"
+    )
+    spec = figure.chart.to_dict()
+    marked = [row for row in figure.spec()["datasets"]["rows0"] if row["marked"]]
+    assert [(row["i0"], row["i1"]) for row in marked] == [(3, 2)]
     assert spec["params"][0]["select"]["fields"] == ["i0", "i1"]
 
 

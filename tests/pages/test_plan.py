@@ -53,11 +53,8 @@ def test_opens_with_a_prediction_and_reads_no_record(
     assert not app.exception
     assert badges(app) == ["public"] * 3
     assert "No record is read" in texts(app)
+    assert all(len(chart.proto.alt) > 20 for chart in app.get("vega_lite_chart"))
     assert app.session_state["visit"].run is None
-
-
-def test_every_chart_says_what_it_shows(plan: AppTest) -> None:
-    assert all(len(chart.proto.alt) > 20 for chart in plan.get("vega_lite_chart"))
 
 
 # -- does its job ----------------------------------------------------------------------------------
@@ -79,7 +76,7 @@ def test_the_errors_shown_are_the_engine_s_predictions(plan: AppTest) -> None:
 
 
 @pytest.mark.parametrize("mechanism", [engine.AimGrem(), engine.ResidualPlanner()])
-@pytest.mark.parametrize("degree", [1, 2, 3])
+@pytest.mark.parametrize("degree", [1, 3])
 def test_the_most_rounds_are_those_the_run_announces(mechanism: Any, degree: int) -> None:
     domain = engine.Domain.from_sizes({"a": 3, "b": 2, "c": 1, "d": 4})
     workload = engine.Workload.all_kway(domain, degree)
@@ -130,7 +127,7 @@ def test_the_risk_sentence_follows_the_sliders(plan: AppTest) -> None:
 
 
 def test_caution_goes_upward_only(plan: AppTest) -> None:
-    for epsilon, warns in ((0.001, False), (1.0, False), (6.0, True), (20.0, True)):
+    for epsilon, warns in ((0.001, False), (6.0, True), (20.0, True)):
         plan.number_input(key="epsilon").set_value(epsilon).run()
         assert bool(plan.warning or plan.error) is warns, epsilon
     assert "almost no protection" in texts(plan)
@@ -209,13 +206,13 @@ def test_a_click_on_a_square_adds_it_and_another_removes_it(
 
 def test_settings_made_here_are_those_of_rounds_and_come_back(plan: AppTest) -> None:
     plan.selectbox(key="sample").set_value("titanic").run()
-    plan.multiselect(key="attributes_titanic").set_value(["Class", "Sex", "Survived"]).run()
-    plan.selectbox(key="degree").set_value(2).run()
-    plan.number_input(key="epsilon").set_value(3.0).run()
-    plan.text_input(key="delta").set_value("1e-6").run()
-    plan.number_input(key="seed").set_value(5).run()
-    plan.slider(key="prior").set_value(30).run()
-    plan.number_input(key="about_titanic").set_value(2000).run()
+    plan.multiselect(key="attributes_titanic").set_value(["Class", "Sex", "Survived"])
+    plan.selectbox(key="degree").set_value(2)
+    plan.number_input(key="epsilon").set_value(3.0)
+    plan.text_input(key="delta").set_value("1e-6")
+    plan.number_input(key="seed").set_value(5)
+    plan.slider(key="prior").set_value(30)
+    plan.number_input(key="about_titanic").set_value(2000)
     plan.number_input(key="wanted").set_value(4.0).run()
     plan.button(key="plan_start").click().run()
     assert not plan.exception
@@ -260,29 +257,28 @@ def test_changing_one_thing_discards_no_other(plan: AppTest) -> None:
 # -- explains a mistake ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("kind", "key", "value", "said"),
-    [
-        ("number_input", "epsilon", -1.0, "epsilon is -1"),
-        ("number_input", "epsilon", 1e308, "epsilon is 1e+308"),
-        ("text_input", "delta", "tiny", "δ is no number"),
-        ("text_input", "delta", "1", "delta is 1"),
-        ("number_input", "rho", -1.0, "rho is -1"),
-    ],
-)
-def test_a_mistake_is_explained_and_nothing_is_lost(
-    plan: AppTest, kind: str, key: str, value: Any, said: str
-) -> None:
-    plan.selectbox(key="degree").set_value(2).run()
-    getattr(plan, kind)(key=key).set_value(value).run()
-    assert not plan.exception
-    assert said in "".join(e.value for e in plan.error).replace("\\", "")
-    if key != "rho":
-        assert plan.button(key="plan_start").disabled
-    getattr(plan, kind)(key=key).set_value({"delta": "1e-9"}.get(key, 1.0)).run()
-    assert not plan.error
-    assert plan.selectbox(key="degree").value == 2
-    assert not plan.button(key="plan_start").disabled
+def test_a_mistake_is_explained_and_nothing_is_lost(plan: AppTest) -> None:
+    plan.session_state["degree"] = 2
+    mistakes: list[tuple[str, Any, str, Any]] = [
+        ("epsilon", -1.0, "epsilon is -1", 1.0),
+        ("epsilon", 1e308, "epsilon is 1e+308", 1.0),
+        ("delta", "tiny", "δ is no number", "1e-9"),
+        ("delta", "1", "delta is 1", "1e-9"),
+        ("rho", -1.0, "rho is -1", 0.5),
+    ]
+    for key, wrong, said, right in mistakes:
+        field = (plan.text_input if key == "delta" else plan.number_input)(key=key)
+        field.set_value(wrong).run()
+        assert not plan.exception
+        assert said in "".join(e.value for e in plan.error).replace("\\", "")
+        assert plan.button(key="plan_start").disabled is (key != "rho"), (
+            "a refused ρ changes nothing"
+        )
+        field = (plan.text_input if key == "delta" else plan.number_input)(key=key)
+        field.set_value(right).run()
+        assert not plan.error
+        assert plan.selectbox(key="degree").value == 2
+        assert not plan.button(key="plan_start").disabled
 
 
 def test_too_much_is_refused_with_a_way_out(plan: AppTest) -> None:
