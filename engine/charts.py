@@ -736,7 +736,8 @@ def _heatmap_sentence(frame: pd.DataFrame, column: str, title: str) -> str:
         return f"{title}: the largest cell error is {values.abs().max():,.0f} records."
     negative = int((values < 0).sum())
     tail = f", {negative} cells below zero" if negative else ""
-    return f"{title}: cells from {values.min():,.0f} to {values.max():,.0f} records{tail}."
+    low, high = (round(float(end)) for end in (values.min(), values.max()))
+    return f"{title}: cells from {low:,} to {high:,} records{tail}."
 
 
 def _cell_table(frame: pd.DataFrame, column: str, names: tuple[str, ...]) -> pd.DataFrame:
@@ -1090,12 +1091,15 @@ def _log_scale(values: pd.Series[float]) -> Any:
 
 
 def _log_ticks(values: pd.Series[float]) -> list[float]:
-    """At most about six ticks: 1, 2, 5 within a decade or two, powers of ten beyond."""
+    """Three ticks or more: powers of ten, else 1, 2, 5 within a decade, else every digit."""
     low, high = float(values.min()) / 1.25, float(values.max()) * 1.25
-    steps = (1, 2, 5) if high / low < 100 else (1,)
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    ticks = [step * 10.0**power for power in powers for step in steps]
-    return [tick for tick in ticks if low <= tick <= high] or [low, high]
+    for steps in ((1,), (1, 2, 5), tuple(range(1, 10))):
+        ticks = [step * 10.0**power for power in powers for step in steps]
+        inside = [tick for tick in ticks if low <= tick <= high]
+        if len(inside) >= 3:
+            break
+    return inside
 
 
 def _two_mechanisms() -> tuple[Any, Any]:

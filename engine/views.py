@@ -703,11 +703,11 @@ def coverage_limits(estimate: Estimate, *, adaptive: bool) -> list[str]:
     return limits
 
 
-def noise_shape(frame: pd.DataFrame) -> pd.DataFrame:
+def noise_shape(compared: Comparison) -> pd.DataFrame:
     """Return how often the cells' errors have which size, beside the normal law. Not private.
 
     Args:
-        frame: ``comparison``, noise known.
+        compared: A table whose noise is known.
 
     Returns:
         low and high (noise sigma; the outer bins hold everything beyond), cells, and normal: the
@@ -715,12 +715,13 @@ def noise_shape(frame: pd.DataFrame) -> pd.DataFrame:
     """
     import pandas as pd
 
+    assert compared.std
     edges = np.linspace(-4, 4, 17)
-    scaled = np.clip(frame["difference_sd"].to_numpy(), -3.999, 3.999)
+    scaled = np.clip(compared.difference.ravel() / compared.std, -3.999, 3.999)
     counts, _ = np.histogram(scaled, edges)
     below = np.array([0.5 * math.erfc(-edge / math.sqrt(2)) for edge in edges])
     below[0], below[-1] = 0.0, 1.0
-    normal = np.diff(below) * len(frame)
+    normal = np.diff(below) * scaled.size
     return pd.DataFrame({"low": edges[:-1], "high": edges[1:], "cells": counts, "normal": normal})
 
 

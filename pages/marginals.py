@@ -106,7 +106,13 @@ def slice_of(run: session.Watched, gamma: AttributeSet) -> tuple[AttributeSet, d
     name = f"{run.number}_{gamma}"
     pairs = sorted(combinations(gamma, 2), key=domain.cells, reverse=True)
     columns = st.columns(len(gamma) - 1)
-    pair = columns[0].selectbox("Seen along", pairs, format_func=domain.label, key=f"along_{name}")
+    pair = columns[0].selectbox(
+        "Seen along",
+        pairs,
+        format_func=domain.label,
+        key=f"along_{name}",
+        persist_state="session",
+    )
     at: dict[int, int] = {}
     for column, other in zip(columns[1:], [i for i in gamma if i not in pair], strict=True):
         value = _held(column, domain[other], f"held_{name}_{other}")
@@ -120,6 +126,7 @@ def _held(column: Any, attribute: engine.Attribute, key: str) -> int:
     labels = attribute.labels
     chosen: int = column.selectbox(
         f"{text.plain(attribute.name)} is", [-1, *range(len(labels))], key=key,
+        persist_state="session",
         format_func=lambda k: "anything (summed)" if k < 0 else labels[k],
     )  # fmt: skip
     return chosen
@@ -174,8 +181,7 @@ def show(run: session.Watched, gamma: AttributeSet) -> None:
         _slices(run, estimate, gamma, answered, at, scale)
     else:
         _bars(run, estimate, compared, scale)
-    if compared is not None:
-        _coverage(run, estimate, compared, at)
+    _coverage(run, estimate, compared, at)
     names = [run.domain[i].name for i in answered]
     completion = None if form == "raw" else form
     code.show(code.answer(run.settings, names, at=at_round, completion=completion), "marginals")
@@ -246,7 +252,7 @@ def _trio(
                 pick=True,
                 marked=points,
             )
-            figures.draw(figure, f"{name}_{key}", on_pick=_nothing)
+            figures.draw(figure, f"{name}_{key}", keep=True, on_pick=_nothing)
     _picked_cells(frame, names, points)
 
 
@@ -322,14 +328,14 @@ def _slices(
 def _coverage(
     run: session.Watched,
     estimate: engine.Estimate,
-    compared: engine.Comparison,
+    compared: engine.Comparison | None,
     at: dict[int, int],
 ) -> None:
     """Whether the intervals hold what they say, and where they cannot."""
     st.subheader("Do the intervals hold?")
     adaptive = hasattr(run.mechanism, "scores") and session.visit().view > 0
     limits = views.coverage_limits(estimate, adaptive=adaptive)
-    covered = views.coverage(compared)
+    covered = views.coverage(compared) if compared is not None else None
     left, right = st.columns(2, gap="large")
     with left:
         if covered is not None:
@@ -339,17 +345,19 @@ def _coverage(
                 f"95 % interval (expected {covered.expected:,.0f})."
             )
             st.caption("▲ not private (never released): counted with the true values.")
+        elif compared is None:
+            st.caption("How many hold the truth is hidden: it is counted with the true values.")
         for limit in limits:
             st.markdown(f":material/info: {text.plain(limit, longest=500)}")
-        if covered is not None and not limits:
+        if not limits:
             st.markdown(
-                ":material/check: Nothing is left out here: 95 % is what noise alone gives."
+                ":material/check: Everything within was measured as planned: 95 % is what noise "
+                "alone gives."
             )
         st.caption("An interval covers the mechanism's noise only, not errors in the table itself.")
-    if covered is not None:
+    if covered is not None and compared is not None:
         with right:
-            shape = views.noise_shape(views.comparison(compared))
-            figures.draw(charts.noise_shape(shape), "noise_shape")
+            figures.draw(charts.noise_shape(views.noise_shape(compared)), "noise_shape")
 
 
 # -- the page --------------------------------------------------------------------------------------

@@ -53,7 +53,9 @@ def _sample() -> tuple[str, engine.Domain | None]:
     names = samples.domain(sample).names
     key = f"attributes_{sample}"
     st.session_state.setdefault(key, list(cards[sample].default_attributes))
-    chosen = st.multiselect("Attributes", list(names), key=key, persist_state="session", wrap=True)
+    chosen = st.multiselect(
+        "Attributes", list(names), key=key, persist_state="session", wrap=True, format_func=_named
+    )
     with st.container(horizontal=True):
         few = list(cards[sample].default_attributes)
         st.button(
@@ -68,6 +70,10 @@ def _sample() -> tuple[str, engine.Domain | None]:
         st.error("No attribute is chosen; at least one is needed. Choose one above.")
         return sample, None
     return sample, samples.domain(sample).select(*chosen)
+
+
+def _named(name: str) -> str:
+    return name or "(no name)"
 
 
 def _set(key: str, value: object) -> None:
@@ -121,7 +127,7 @@ def _own_list(sample: str, domain: engine.Domain) -> None:
     with left:
         wanted = st.multiselect(
             "One table over", list(domain.names), key=f"one_table_{sample}", max_selections=6,
-            persist_state="session", placeholder="Choose its attributes",
+            persist_state="session", placeholder="Choose its attributes", format_func=_named,
         )  # fmt: skip
     with right:
         word = st.select_slider(
@@ -173,9 +179,11 @@ def _listed(asked: dict[tuple[str, ...], float], domain: engine.Domain) -> None:
         words = {weight: word for word, weight in WEIGHTS.items()}
         with st.expander(f"Your list: {there:,} tables", key="own_listed"):
             lines = [
-                f"{' × '.join(map(text.plain, names))} · {words.get(weight, f'weight {weight:g}')}"
-                for names, weight in asked.items() if names not in waiting
-            ]  # fmt: skip
+                " × ".join(text.plain(_named(name)) for name in names)
+                + f" · {words.get(weight, f'weight {weight:g}')}"
+                for names, weight in asked.items()
+                if names not in waiting
+            ]
             st.markdown("\n".join(f"- {line}" for line in lines[:100]))
             if len(lines) > 100:
                 st.caption(f"and {len(lines) - 100:,} more")

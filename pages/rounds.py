@@ -425,7 +425,7 @@ def _draw_trio(
         figures.draw(charts.heatmap(frame, "exact", names, title="True", limits=limits), "true")
     with middle:
         figure = charts.heatmap(frame, "released", names, title="Private", limits=limits)
-        figures.draw(figure, "private")
+        figures.draw(figure, "private", keep=True)
     with right:
         title = "Private less true"
         figures.draw(charts.heatmap(frame, difference, names, title=title), "difference")

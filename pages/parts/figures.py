@@ -30,7 +30,12 @@ def hidden() -> bool:
 
 
 def draw(
-    figure: Figure, key: str, *, table: bool = True, on_pick: Callable[[], None] | None = None
+    figure: Figure,
+    key: str,
+    *,
+    table: bool = True,
+    keep: bool = False,
+    on_pick: Callable[[], None] | None = None,
 ) -> None:
     """Draw a figure, unless it is not private and such figures are hidden.
 
@@ -38,12 +43,14 @@ def draw(
         figure: What to draw.
         key: Unlike any other on the page.
         table: Whether its numbers can be opened beneath it.
+        keep: Give no way out though it is released: a colour scale shared with the truth says
+            how large the truth is.
         on_pick: Called when something in a figure that can be clicked on was; see ``picked``.
     """
     if figure.private and hidden():
         st.caption(f"{figure.title}: hidden, since it is computed from the records.")
         return
-    with st.container(key=f"{_KEPT if figure.private else 'released'}_{key}"):
+    with st.container(key=f"{_KEPT if figure.private or keep else 'released'}_{key}"):
         more: dict[str, Any] = {}
         if on_pick is not None:
             more = {"on_select": on_pick, "selection_mode": "pick"}

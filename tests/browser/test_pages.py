@@ -76,13 +76,16 @@ def test_a_run_is_set_up_and_its_answers_looked_at(address: str, page: Any) -> N
     page.get_by_text("Why round 2 did what it did").wait_for()
     page.get_by_role("link", name="Marginals").click()
     page.get_by_text("fell inside their 95 % interval").wait_for()
+    assert page.locator("[class*=st-key-kept_private]").count() == 1, "it shares a colour scale"
     _click_in(page, "kept_true_", 0.7, 0.3)
     page.get_by_text("Cells clicked on").wait_for()
     page.get_by_text("simplex", exact=True).click()
     page.get_by_text("Moved to the nearest table").wait_for()
     page.get_by_text("Hide what is not private").click()
     page.get_by_text("True counts and differences are hidden").wait_for()
+    page.get_by_text("not private (never released)").first.wait_for(state="detached")
     assert page.get_by_text("not private (never released)").count() == 0
+    assert page.locator("[class*=st-key-released_private]").count() == 1
     page.get_by_role("link", name="Setup").click()
     page.get_by_text("Your list: 11 tables").wait_for()
     page.get_by_text("From 10 % to at most 27.9 %").wait_for()
@@ -159,7 +162,7 @@ def test_hostile_names_draw_every_chart(hostile: str, page: Any) -> None:
     assert page.locator(":is(svg.marks, canvas)").count() >= 4
     page.get_by_role("combobox").first.fill("=1+1")
     page.get_by_role("option", name="=1+1", exact=True).click()
-    page.get_by_text(f"Of {len(HOSTILE)} cells").wait_for()
+    page.get_by_text(re.compile(f"^Of {len(HOSTILE)} cells")).wait_for()
     page.wait_for_timeout(1500)
     assert page.evaluate(EMPTY) == 0
     journey._sound(page)

@@ -185,7 +185,7 @@ def test_the_coverage_is_counted_and_its_limits_are_named(
     assert (covered.cells, covered.inside) == (off.size, inside)
     with pytest.raises(TypeError, match="cannot be pickled"):
         covered.__reduce__()
-    shape = views.noise_shape(views.comparison(engine.compare(estimate, run.private)))
+    shape = views.noise_shape(engine.compare(estimate, run.private))
     assert shape["cells"].sum() == off.size
     assert shape["normal"].sum() == pytest.approx(off.size)
 
