@@ -66,6 +66,8 @@ def _numbers(sample: str, attributes: tuple[str, ...]) -> session.Settings | Non
             persist_state="session", help="Ask for every table over this many attributes.",
         )  # fmt: skip
         messages.beside("degree")
+        if session.own_list(sample, attributes):
+            st.caption("Not used: your own list from Setup is.")
     with second:
         epsilon = st.number_input(
             "ε", value=1.0, step=0.5, format="%g", key="epsilon", persist_state="session",
@@ -88,8 +90,9 @@ def _numbers(sample: str, attributes: tuple[str, ...]) -> session.Settings | Non
         )  # fmt: skip
     try:
         return session.Settings(
-            sample, attributes, int(degree), float(epsilon), float(delta), int(seed), mechanism
-        )
+            sample, attributes, int(degree), float(epsilon), float(delta), int(seed), mechanism,
+            session.own_list(sample, attributes),
+        )  # fmt: skip
     except ValueError:
         return None
 
@@ -422,7 +425,7 @@ def _draw_trio(
         figures.draw(charts.heatmap(frame, "exact", names, title="True", limits=limits), "true")
     with middle:
         figure = charts.heatmap(frame, "released", names, title="Private", limits=limits)
-        figures.draw(figure, "private")
+        figures.draw(figure, "private", keep=True)
     with right:
         title = "Private less true"
         figures.draw(charts.heatmap(frame, difference, names, title=title), "difference")

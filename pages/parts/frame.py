@@ -11,7 +11,10 @@ from pages.parts import strip
 PAGES = [
     ("start", "Start", ":material/home:"),
     ("data", "Data", ":material/table:"),
+    ("plan", "Setup", ":material/tune:"),
     ("rounds", "Rounds", ":material/replay:"),
+    ("marginals", "Marginals", ":material/grid_on:"),
+    ("about", "About", ":material/info:"),
 ]
 """File name, title and icon, in order of use; the first is the one opened without a name."""
 
@@ -34,5 +37,7 @@ def through_app() -> None:
     """
     if strip.SLOT not in st.session_state:
         st.session_state[strip.SLOT] = None  # once: a page run alone, in a test, has no frame
+        # Without it the browser would fetch the page's icon from a server on the internet.
+        st.set_page_config(page_icon="🔎")
         navigation()
         st.rerun()

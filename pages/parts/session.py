@@ -48,6 +48,27 @@ class Settings:
     delta: float = 1e-9
     seed: int = 0
     mechanism: str = "aim_grem"
+    marginals: tuple[tuple[tuple[str, ...], float], ...] = ()
+    """Tables asked for with their weights, by names; empty: all over ``degree`` attributes."""
+
+    def workload(self, domain: engine.Domain) -> engine.Workload:
+        """What is asked for, of the domain of these attributes.
+
+        Raises:
+            engine.EngineError: If it is no workload, or more than a page holds.
+        """
+        if self.marginals:
+            asked = engine.Workload(dict(self.marginals), domain)
+        else:
+            asked = engine.Workload.all_kway(domain, self.degree)
+        cells = asked.layout.total_cells
+        if cells > MOST_CELLS:
+            raise engine.WorkloadError(
+                f"These marginals and their subsets have {cells:,} cells; this page holds "
+                f"{MOST_CELLS:,}. Choose fewer attributes, or marginals over fewer of them.",
+                code="E_TOO_LARGE",
+            )
+        return asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +168,8 @@ class Visit:
         past: What earlier runs on the same sample spent: (sample, rho).
         came_from: The round looked at before.
         moved: When that changed, on the monotonic clock.
+        own: Whether the tables asked for are the visitor's own list.
+        asked: That list for each sample: names of attributes -> weight.
     """
 
     run: Watched | None = None
@@ -158,6 +181,8 @@ class Visit:
     past: list[tuple[str, Fraction]] = field(default_factory=list)
     came_from: int = 0
     moved: float = 0.0
+    own: bool = False
+    asked: dict[str, dict[tuple[str, ...], float]] = field(default_factory=dict)
 
     def look_at(self, view: int) -> None:
         """Look at another round."""
@@ -186,6 +211,15 @@ def default_settings(sample: str = "adult") -> Settings:
     return Settings(sample, attributes, degree=min(3, len(attributes)))
 
 
+def own_list(sample: str, attributes: tuple[str, ...]) -> tuple[tuple[tuple[str, ...], float], ...]:
+    """The visitor's own list of tables, those whose attributes are all there; empty without one."""
+    here = visit()
+    if not here.own:
+        return ()
+    asked = here.asked.get(sample, {})
+    return tuple((names, w) for names, w in asked.items() if set(names) <= set(attributes))
+
+
 def begin(settings: Settings) -> Watched:
     """Start a run: everything before the first round.
 
@@ -195,14 +229,7 @@ def begin(settings: Settings) -> Watched:
     rho = engine.rho_from(epsilon=settings.epsilon, delta=settings.delta)
     rng = engine.rehearsal_noise(settings.seed)
     table = samples.columns(settings.sample, settings.attributes)
-    workload = engine.Workload.all_kway(table.domain, settings.degree)
-    cells = workload.layout.total_cells
-    if cells > MOST_CELLS:
-        raise engine.WorkloadError(
-            f"These marginals and their subsets have {cells:,} cells; this page holds "
-            f"{MOST_CELLS:,}. Choose fewer attributes, or marginals over fewer of them.",
-            code="E_TOO_LARGE",
-        )
+    workload = settings.workload(table.domain)
     private, mechanism = engine.Private(table), MECHANISMS[settings.mechanism][1]()
     state, event = next(engine.rounds(mechanism, private, workload, rho=rho, rng=rng))
     assert isinstance(event, engine.Started)
