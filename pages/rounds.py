@@ -12,7 +12,7 @@ import streamlit as st
 import engine
 from engine import charts, views
 from engine.types import AttributeSet
-from pages.parts import figures, messages, samples, session, strip, text
+from pages.parts import figures, links, messages, samples, session, strip, text
 from pages.parts.frame import through_app
 
 SPEEDS = {"slow": 3.0, "normal": 1.6, "fast": 0.8}
@@ -105,6 +105,7 @@ def _start(settings: session.Settings | None) -> None:
     try:
         with st.spinner("Counting, and measuring the first answers…"):
             session.start(settings)
+        links.forget()
     except engine.EngineError as error:
         messages.keep(error)
     st.rerun()
@@ -261,8 +262,80 @@ def _so_far(run: session.Watched, view: int) -> None:
         _why(run, view)
     with right:
         curve = views.errors(run.errors(), run.records)
-        figure = charts.error_curve(curve, at=view, normalized=run.records > 0)
+        ghosts = [_ghost(run, ghost) for ghost in session.visit().ghosts]
+        figure = charts.error_curve(curve, at=view, normalized=run.records > 0, ghosts=ghosts)
         figures.draw(figure, "error")
+        _beside_the_curve(run, view)
+
+
+def _ghost(run: session.Watched, ghost: session.Ghost) -> charts.Ghost:
+    frame = views.errors(ghost.errors, run.records).assign(
+        round=range(ghost.start, ghost.start + len(ghost.errors))
+    )
+    return charts.Ghost(ghost.label, frame)
+
+
+def _beside_the_curve(run: session.Watched, view: int) -> None:
+    """Offer the fork, the way back from it, and the link to this round."""
+    here = session.visit()
+    with st.container(horizontal=True, key="beside_curve"):
+        if not figures.hidden():
+            st.button(
+                "What if ε doubled from here?", icon=":material/call_split:", key="fork",
+                on_click=_ask_for_fork, disabled=not _forks(run, view), help=_NO_FORK,
+            )  # fmt: skip
+        if here.ghosts and not figures.hidden():
+            st.button("Clear", icon=":material/close:", key="no_ghosts", on_click=_clear_ghosts)
+        link = st.popover(
+            "Link to this round", icon=":material/link:", key="link", on_change="rerun"
+        )
+        if link.open:
+            with link:
+                links.show(run, view, "rounds", here.marginal)
+    _fork_if_asked(run, view)
+    if any(ghost.fork for ghost in here.ghosts) and not figures.hidden():
+        st.caption(
+            "Simulation, no release: what was spent by then stays spent, all that was left grows "
+            "by one factor (so does every round's budget), and the random numbers are the same."
+        )
+
+
+_NO_FORK = "For mechanisms with rounds, at a round that is not the last one."
+
+
+def _forks(run: session.Watched, view: int) -> bool:
+    state = run.moments[view].state
+    return hasattr(run.mechanism, "with_budget") and not run.mechanism.done(state)
+
+
+def _ask_for_fork() -> None:
+    here = session.visit()
+    here.playing, here.fork = False, here.view
+
+
+def _clear_ghosts() -> None:
+    session.visit().ghosts = ()
+
+
+def _fork_if_asked(run: session.Watched, view: int) -> None:
+    """Run the fork with progress; another click stops it and keeps nothing of it."""
+    here = session.visit()
+    at, here.fork = here.fork, None
+    if at != view or not _forks(run, view):
+        return
+    slot, shown, ghost = st.empty(), 0.0, None
+    try:
+        for ghost in session.forked(run, view, times=2.0):
+            if time.monotonic() - shown > 0.15:
+                shown = time.monotonic()
+                slot.progress(0.0, f"Simulating round {ghost.last}… (any click stops here)")
+    except engine.EngineError as error:
+        slot.error(text.plain(error, longest=600))
+        return
+    slot.empty()
+    if ghost is not None:
+        here.ghosts = (*(g for g in here.ghosts if not g.fork), ghost)
+        st.rerun(scope="fragment")
 
 
 def _why(run: session.Watched, view: int) -> None:
@@ -357,6 +430,9 @@ def _marginal(run: session.Watched, view: int) -> None:
     event = run.moments[view].event
     chosen = getattr(event, "selected", None) or run.workload.marginals[0]
     sets = [attrs for attrs in run.workload.closure if attrs]
+    asked = _asked_for(run, sets)
+    if asked and f"look_{run.number}" not in st.session_state:
+        st.session_state[f"look_{run.number}"] = asked
     with st.container(horizontal=True, vertical_alignment="bottom"):
         look = st.selectbox(
             "Table", [0, *range(1, len(sets) + 1)], key=f"look_{run.number}", width=420,
@@ -373,6 +449,15 @@ def _marginal(run: session.Watched, view: int) -> None:
         _draw_bars(run, estimate, gamma)
     else:
         _draw_trio(run, estimate, at, "difference_sd" if unit == "noise σ" else "difference")
+
+
+def _asked_for(run: session.Watched, sets: list[AttributeSet]) -> int:
+    """Position of the table that a link asked for; 0 if none did."""
+    names = session.visit().marginal
+    if names is None or not set(names) <= set(run.domain.names):
+        return 0
+    attrs = run.domain.attrs(*names)
+    return sets.index(attrs) + 1 if attrs in sets else 0
 
 
 def _flat(run: session.Watched, gamma: AttributeSet) -> tuple[AttributeSet, dict[int, int]]:
@@ -465,8 +550,10 @@ def _again(run: session.Watched) -> None:
         if st.button("Run again with another seed", icon=":material/casino:", key="again"):
             with st.spinner("Starting…"):
                 session.start(replace(run.settings, seed=run.settings.seed + 1))
+            links.forget()
             st.rerun()
         st.caption("Draws new noise: with real data this would spend the budget again.")
+    st.page_link("pages/export.py", label="Take it away", icon=":material/download:")
 
 
 # -- the page --------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from pages.parts import strip
 PAGES = [
     ("start", "Start", ":material/home:"),
     ("rounds", "Rounds", ":material/replay:"),
+    ("export", "Export", ":material/download:"),
 ]
 """File name, title and icon, in order of use; the first is the one opened without a name."""
 
