@@ -26,6 +26,7 @@ from engine.released import Estimate
 from engine.report import NEIGHBOURS, promise, report
 from engine.trace import Event, Release, Started, event_to_dict, ledger_to_dict
 from engine.version import __version__
+from engine.workload import Workload
 
 POSTPROCESS: dict[str, Callable[[Estimate], Estimate]] = {
     "none": lambda estimate: estimate,
@@ -419,12 +420,19 @@ def code(release: Release, *, table: str, domain: str) -> str:
         domain: Path of its domain file.
     """
     names = ", ".join(repr(name) for name in release.domain.names)
-    sets = sorted({len(attrs) for attrs in release.workload.weights})
     return (
         "from pathlib import Path\n\nimport engine\nfrom engine import export\n\n"
         f"domain = engine.Domain.from_json({domain!r}).select({names})\n"
         f"table = engine.Table.from_csv({table!r}, domain)\n"
-        f"workload = engine.Workload.all_kway(domain, {sets[-1]})\n"
+        f"workload = {_workload(release.workload)}\n"
         f"run = engine.run({_call(release.mechanism)}, table, workload, {_budget(release)})\n"
-        "Path('release.zip').write_bytes(export.bundle(run.release, run.events))\n"
+        'Path("release.zip").write_bytes(export.bundle(run.release, run.events))\n'
     )
+
+
+def _workload(workload: Workload) -> str:
+    """The workload as code: all tables over k attributes if it is that, or each with its weight."""
+    degree = len(workload.marginals[0])
+    if workload.weights == Workload.all_kway(workload.domain, degree).weights:
+        return f"engine.Workload.all_kway(domain, {degree})"
+    return f"engine.Workload({dict(workload.weights)!r}, domain)"

@@ -34,6 +34,8 @@ _STYLE = """
 *{box-sizing:border-box}
 body{margin:0 auto;max-width:920px;padding:28px 18px 60px;background:var(--page);color:var(--ink);
 font:16px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}
+.scroll td:not(.n){min-width:11rem}.rounds td:first-child{min-width:2.5rem!important}
+th{white-space:nowrap}.facts th{white-space:normal}
 h1{font-size:1.7rem;line-height:1.2;margin:0 0 .6rem}h2{font-size:1.2rem;margin:2.2rem 0 .5rem}
 p,figcaption{margin:.4rem 0}figcaption,small{color:var(--soft);font-size:.9rem}
 .stamp{background:var(--warnbg);color:var(--warn);border-left:4px solid var(--red);
@@ -41,9 +43,9 @@ padding:.7rem .9rem;border-radius:4px;margin:1rem 0;font-weight:600}
 .scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.9rem}
 th,td{text-align:left;padding:.35rem .6rem;border-bottom:1px solid var(--line);vertical-align:top}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-.facts th{width:13rem;font-weight:500;color:var(--soft)}
+.facts th{width:26%;font-weight:500;color:var(--soft)}
 figure{margin:0;background:var(--card);border-radius:8px;padding:12px}
-.grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,400px),1fr));gap:14px}
+.grid{display:grid;align-items:start;grid-template-columns:repeat(auto-fill,minmax(min(100%,400px),1fr));gap:14px}
 svg{display:block;width:100%;height:auto}svg text{fill:var(--ink);font-size:13px}
 svg .soft{fill:var(--soft)}svg .bar{fill:var(--blue)}svg .pick{fill:var(--orange)}
 svg .left{fill:none;stroke:var(--soft)}svg .gap{stroke:var(--card)}
@@ -147,7 +149,7 @@ def promise(release: Release) -> str:
         return f"ρ-zCDP with ρ = {float(total):.6g}."
     spent = release.ledger.spent
     sentence = f"({release.epsilon:g}, {release.delta:g})-DP, by ρ-zCDP with ρ = {float(total):.6g}"
-    if 0 < spent < total:
+    if 0 < float(spent) < (1 - 1e-9) * float(total):
         so_far = epsilon_from(rho=spent, delta=release.delta)
         return f"{sentence}; so far ε = {so_far:.4g} was spent."
     return f"{sentence}."
@@ -197,7 +199,7 @@ def _rounds(events: Sequence[Event], domain: Domain) -> str:
         "noise alone",
     ]
     note = "<p><small>The last two are L1 distances in records, from released values only.</small>"
-    return f"<h2>Rounds</h2>{table(header, rows, numbers=5)}{note}"
+    return f"<h2>Rounds</h2>{table(header, rows, numbers=5, kind='rounds')}{note}"
 
 
 def _round(event: RoundEnded, domain: Domain) -> list[str]:
@@ -277,7 +279,7 @@ def bars(estimate: Estimate, truth: FloatArray | None = None) -> str:
 def _bar(y: int, text: str, value: float, reach: float, x: Callable[[float], float]) -> list[str]:
     left, right = sorted((x(0.0), x(value)))
     return [
-        f'<text x="122" y="{y + 4}" text-anchor="end">{label(text, longest=17)}</text>',
+        f'<text x="122" y="{y + 4}" text-anchor="end">{label(text, longest=15)}</text>',
         f'<rect x="{left:.1f}" y="{y - 8}" width="{right - left:.1f}" height="16" class="bar">'
         f"<title>{label(text)}: {value:,.1f} ± {reach:,.1f}</title></rect>",
         f'<line x1="{x(value - reach):.1f}" x2="{x(value + reach):.1f}" y1="{y}" y2="{y}" '
@@ -304,14 +306,14 @@ def heatmap(estimate: Estimate) -> str:
     every = math.ceil(13 / deep)
     for i in range(0, len(first), every):
         y = deep * (i + 0.5) + 4
-        text = label(first[i], longest=17)
+        text = label(first[i], longest=15)
         parts.append(f'<text x="120" y="{y:.1f}" text-anchor="end">{text}</text>')
     bottom = deep * len(first)
-    for j in range(0, len(second), math.ceil(16 / side)):
+    for j in range(0, len(second), math.ceil(17 / side)):
         x = 126 + side * (j + 0.5)
-        turned = f'transform="translate({x:.1f} {bottom + 12:.1f}) rotate(-40)"'
+        turned = f'transform="translate({x:.1f} {bottom + 12:.1f}) rotate(-55)"'
         parts.append(f'<text {turned} text-anchor="end">{label(second[j], longest=13)}</text>')
-    return svg(400, bottom + 74, f"Counts of {estimate.label}", parts)
+    return svg(400, bottom + 86, f"Counts of {estimate.label}", parts)
 
 
 def _colour(share: float) -> str:

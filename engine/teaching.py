@@ -17,9 +17,7 @@ from engine.report import bars, facts, figure, label, page, table
 from engine.trace import Event, Release
 
 MARK = "TEACHING - not private"
-WHY = (
-    f"{MARK}. True counts and errors of the records are in here. Never made of real people's data."
-)
+WHY = f"{MARK}. True counts and errors of the records are in here. For public sample tables only."
 CONTENTS = {
     "README.txt": "what this is, and why it must not be taken for a release",
     "report.html": "released and true counts side by side, and the true errors",

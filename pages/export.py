@@ -11,7 +11,7 @@ import engine
 from engine import export, teaching
 from engine.report import report
 from engine.types import AttributeSet
-from pages.parts import links, messages, samples, saved, session, strip, text
+from pages.parts import figures, links, messages, samples, saved, session, strip, text
 from pages.parts.frame import PAGES, through_app
 
 RELEASE, TEACHING = "Release only", "Teaching bundle"
@@ -87,7 +87,7 @@ def bundle(run: session.Watched) -> engine.Release:
         _contents(teach)
     with right:
         attrs, post = _choose(run)
-        _preview(release.estimate(*attrs), post)
+        _preview(run, release.estimate(*attrs), post, teach=teach)
     if teach:
         _take_lesson(run)
     else:
@@ -124,7 +124,7 @@ def _contents(teach: bool) -> None:
 def _choose(run: session.Watched) -> tuple[AttributeSet, str]:
     st.subheader("A look inside")
     sets = [attrs for attrs in run.workload.closure if attrs] or [()]
-    default = sets.index(run.workload.marginals[0]) if run.workload.marginals[0] in sets else 0
+    default = next((k for k, attrs in enumerate(sets) if len(attrs) == 2), 0)
     number = st.selectbox(
         "Marginal", range(len(sets)), index=default, key=f"export_marginal_{run.number}",
         format_func=lambda k: run.domain.label(sets[k]),
@@ -136,10 +136,10 @@ def _choose(run: session.Watched) -> tuple[AttributeSet, str]:
     return sets[number], post
 
 
-def _preview(estimate: engine.Estimate, post: str) -> None:
+def _preview(run: session.Watched, estimate: engine.Estimate, post: str, *, teach: bool) -> None:
     answer = export.POSTPROCESS[post](estimate)
+    values = answer.values.ravel()[:_SHOWN].tolist()
     frame = answer.to_frame().head(_SHOWN)
-    count, std = answer.column("count"), answer.column("std")
     shown = pd.DataFrame(
         {
             text.plain(name, longest=40): [text.plain(v, longest=40) for v in frame[name]]
@@ -147,13 +147,19 @@ def _preview(estimate: engine.Estimate, post: str) -> None:
         },
         index=frame.index,
     )
-    shown["count"] = [f"{v:,.1f}" for v in frame[count]]
-    shown["noise σ"] = [f"{v:,.1f}" for v in frame[std]] if std in frame else "—"
-    shown["~~true~~"] = "~~███~~"
+    shown["count"] = [f"{value:,.1f}" for value in values]
+    shown["noise σ"] = "—" if answer.std is None else f"{answer.std:,.1f}"
+    true = teach and not figures.hidden()
+    shown["true ▲" if true else "~~true~~"] = (
+        [f"{v:,.0f}" for v in engine.compare(estimate, run.private).exact.ravel()[:_SHOWN]]
+        if true
+        else "~~██~~"
+    )
     st.table(shown, hide_index=True, border="horizontal")
     left = answer.values.size - len(frame)
-    more = f"and {left:,} more rows; " if left else ""
-    st.caption(f"{more}the true column is struck out because it is never written.")
+    more = f"…and {left:,} more rows. " if left else ""
+    why = "▲ not private." if teach else "The true column is struck out: it is never written."
+    st.caption(more + why)
 
 
 def _take_release(
@@ -297,13 +303,16 @@ def show_code(run: session.Watched, release: engine.Release) -> None:
 def nothing_yet() -> None:
     """Say what there will be, and where to begin."""
     st.markdown(
-        "There is no run yet. Make one and come back: **everything below** is made of its released "
-        "values, and of nothing else."
+        "There is no run yet. Make one and come back, or reload one: what is taken away is made of "
+        "its released values and of nothing else."
     )
     st.page_link("pages/rounds.py", label="Make a run", icon=":material/play_arrow:")
-    left, _ = st.columns([5, 6], gap="large")
+    left, right = st.columns([6, 5], gap="large")
     with left:
         _contents(teach=False)
+    with right:
+        st.subheader("Come back")
+        reload()
 
 
 # -- the page --------------------------------------------------------------------------------------
@@ -313,7 +322,6 @@ st.title("Export")
 run = session.visit().run
 if run is None:
     nothing_yet()
-    reload()
 else:
     release = bundle(run)
     st.divider()

@@ -16,6 +16,7 @@ from pages.parts import figures, links, messages, samples, session, strip, text
 from pages.parts.frame import through_app
 
 SPEEDS = {"slow": 3.0, "normal": 1.6, "fast": 0.8}
+_USUAL = {"degree": 3, "epsilon": 1.0, "delta": "1e-9", "seed": 0}
 KWAYS = {1: "1-way", 2: "2-way", 3: "3-way", 4: "4-way"}
 
 
@@ -59,25 +60,27 @@ def choose() -> None:
 
 def _numbers(sample: str, attributes: tuple[str, ...]) -> session.Settings | None:
     """The rest of the settings; None if one cannot be read."""
+    for key, value in _USUAL.items():
+        st.session_state.setdefault(key, value)  # links and saved sessions write here too
     first, second, third, fourth, fifth = st.columns([2, 2, 2, 2, 4])
     with first:
         degree = st.selectbox(
-            "Tables over", list(KWAYS), index=2, format_func=KWAYS.__getitem__, key="degree",
+            "Tables over", list(KWAYS), format_func=KWAYS.__getitem__, key="degree",
             persist_state="session", help="Ask for every table over this many attributes.",
         )  # fmt: skip
         messages.beside("degree")
     with second:
         epsilon = st.number_input(
-            "ε", value=1.0, step=0.5, format="%g", key="epsilon", persist_state="session",
+            "ε", step=0.5, format="%g", key="epsilon", persist_state="session",
             help="Smaller: more private. Larger: more accurate.",
         )  # fmt: skip
         messages.beside("epsilon")
     with third:
-        delta = st.text_input("δ", value="1e-9", key="delta", persist_state="session")
+        delta = st.text_input("δ", key="delta", persist_state="session")
         messages.beside("delta")
     with fourth:
         seed = st.number_input(
-            "Seed", value=0, min_value=0, step=1, key="seed", persist_state="session",
+            "Seed", min_value=0, step=1, key="seed", persist_state="session",
             help=messages.SEEDED,
         )  # fmt: skip
         messages.beside("seed")
@@ -122,6 +125,7 @@ def watch(pace: float | None) -> None:
     """
     here = session.visit()
     _run_to_end(here)
+    _fork_if_asked(here)
     _tick(here)
     if _pace(here) != pace:
         st.rerun()
@@ -291,8 +295,7 @@ def _beside_the_curve(run: session.Watched, view: int) -> None:
         )
         if link.open:
             with link:
-                links.show(run, view, "rounds", here.marginal)
-    _fork_if_asked(run, view)
+                links.show(run, view, "rounds", _looked_at(run))
     if any(ghost.fork for ghost in here.ghosts) and not figures.hidden():
         st.caption(
             "Simulation, no release: what was spent by then stays spent, all that was left grows "
@@ -317,25 +320,24 @@ def _clear_ghosts() -> None:
     session.visit().ghosts = ()
 
 
-def _fork_if_asked(run: session.Watched, view: int) -> None:
+def _fork_if_asked(here: session.Visit) -> None:
     """Run the fork with progress; another click stops it and keeps nothing of it."""
-    here = session.visit()
     at, here.fork = here.fork, None
-    if at != view or not _forks(run, view):
+    if at is None or here.run is None or not _forks(here.run, at):
         return
     slot, shown, ghost = st.empty(), 0.0, None
     try:
-        for ghost in session.forked(run, view, times=2.0):
+        for ghost in session.forked(here.run, at, times=2.0):
             if time.monotonic() - shown > 0.15:
                 shown = time.monotonic()
-                slot.progress(0.0, f"Simulating round {ghost.last}… (any click stops here)")
+                share = min(ghost.last / max(here.run.most_rounds, 1), 1.0)
+                slot.progress(share, f"Simulating round {ghost.last}… (any click stops here)")
     except engine.EngineError as error:
         slot.error(text.plain(error, longest=600))
         return
     slot.empty()
     if ghost is not None:
         here.ghosts = (*(g for g in here.ghosts if not g.fork), ghost)
-        st.rerun(scope="fragment")
 
 
 def _why(run: session.Watched, view: int) -> None:
@@ -444,11 +446,21 @@ def _marginal(run: session.Watched, view: int) -> None:
             "Difference in", ["records", "noise σ"], default="records", required=True,
             key="unit", persist_state="session",
         )  # fmt: skip
+    session.visit().marginal = _looked_at(run)
     estimate = run.release(view).estimate(*gamma)
     if len(gamma) - len(at) == 1:
         _draw_bars(run, estimate, gamma)
     else:
         _draw_trio(run, estimate, at, "difference_sd" if unit == "noise σ" else "difference")
+
+
+def _looked_at(run: session.Watched) -> tuple[str, ...] | None:
+    """Names of the table chosen to look at; None if it is whatever the round chose."""
+    look = st.session_state.get(f"look_{run.number}")
+    if look is None:
+        return session.visit().marginal
+    attrs = [a for a in run.workload.closure if a][look - 1] if look else ()
+    return tuple(run.domain[i].name for i in attrs) or None
 
 
 def _asked_for(run: session.Watched, sets: list[AttributeSet]) -> int:

@@ -34,5 +34,6 @@ def through_app() -> None:
     """
     if strip.SLOT not in st.session_state:
         st.session_state[strip.SLOT] = None  # once: a page run alone, in a test, has no frame
-        navigation()
+        # Without icons: until the page has an icon of its own, the browser would fetch this one.
+        st.navigation([st.Page(f"pages/{name}.py") for name, _, _ in PAGES], position="hidden")
         st.rerun()

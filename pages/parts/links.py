@@ -74,7 +74,9 @@ def address(page: str, said: Mapping[str, str]) -> str:
     """Return the whole address of a page at a moment."""
     here = urlsplit(st.context.url or "http://localhost:8501")
     folder = here.path.rpartition("/")[0]
-    return f"{here.scheme}://{here.netloc}{folder}/{page}?{urlencode(said, quote_via=quote)}"
+    return (
+        f"{here.scheme}://{here.netloc}{folder}/{page}?{urlencode(said, safe=',', quote_via=quote)}"
+    )
 
 
 # -- from what somebody wrote to a moment ----------------------------------------------------------
@@ -89,7 +91,8 @@ def read(said: Mapping[str, Any]) -> tuple[Wanted, list[str]]:
             return understand(said[name]) if name in said else default
         except (ValueError, TypeError, OverflowError):
             shown = ", ".join(default) if isinstance(default, tuple) else default
-            notes.append(f"The {name} asked for is none; instead: {shown}.")
+            instead = "it is left out" if default is None else f"{shown} is taken instead"
+            notes.append(f"The {name} in it cannot be used; {instead}.")
             return default
 
     sample = take("sample", "adult", _one_of(samples.cards()))

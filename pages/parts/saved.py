@@ -68,7 +68,7 @@ def read(packed: bytes) -> links.Wanted | OwnTable:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise _refused("The attributes are no list of names.")
     if not isinstance(degree, int) or isinstance(degree, bool) or not 1 <= degree <= 4:
-        raise _refused("The degree asked for is none.")
+        raise _refused("The degree in it cannot be used.")
     kept = wanted.settings
     return OwnTable(tuple(names), degree, kept.epsilon, kept.delta, kept.mechanism)
 
