@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -35,6 +37,7 @@ MIMES = {
 }
 _MOST_LESSON_CELLS = 200_000
 _SHOWN = 8
+_MANY_CELLS = 500_000
 
 
 # -- what there is ---------------------------------------------------------------------------------
@@ -138,28 +141,44 @@ def _choose(run: session.Watched) -> tuple[AttributeSet, str]:
 
 def _preview(run: session.Watched, estimate: engine.Estimate, post: str, *, teach: bool) -> None:
     answer = export.POSTPROCESS[post](estimate)
-    values = answer.values.ravel()[:_SHOWN].tolist()
-    frame = answer.to_frame().head(_SHOWN)
-    shown = pd.DataFrame(
-        {
-            text.plain(name, longest=40): [text.plain(v, longest=40) for v in frame[name]]
-            for name in (answer.domain[i].name for i in answer.attrs)
-        },
-        index=frame.index,
-    )
-    shown["count"] = [f"{value:,.1f}" for value in values]
-    shown["noise σ"] = "—" if answer.std is None else f"{answer.std:,.1f}"
-    true = teach and not figures.hidden()
-    shown["true ▲" if true else "~~true~~"] = (
-        [f"{v:,.0f}" for v in engine.compare(estimate, run.private).exact.ravel()[:_SHOWN]]
-        if true
-        else "~~██~~"
-    )
-    st.table(shown, hide_index=True, border="horizontal")
-    left = answer.values.size - len(frame)
+    columns = [*_label_columns(answer), *_number_columns(answer)]
+    if teach and not figures.hidden():
+        exact = engine.compare(estimate, run.private).exact.ravel()[:_SHOWN]
+        columns.append(("true ▲", [f"{value:,.0f}" for value in exact]))
+    else:
+        columns.append(("~~true~~", ["~~██~~"] * len(columns[0][1])))
+    shown = pd.DataFrame(dict(zip(range(len(columns)), (c for _, c in columns), strict=True)))
+    st.table(shown.set_axis(_different(name for name, _ in columns), axis=1), hide_index=True,
+             border="horizontal")  # fmt: skip
+    left = answer.values.size - len(shown)
     more = f"…and {left:,} more rows. " if left else ""
     why = "▲ not private." if teach else "The true column is struck out: it is never written."
     st.caption(more + why)
+
+
+def _label_columns(answer: engine.Estimate) -> Iterator[tuple[str, list[str]]]:
+    shown = min(answer.values.size, _SHOWN)
+    codes = np.unravel_index(range(shown), answer.values.shape) if answer.attrs else ()
+    for i, column in zip(answer.attrs, codes, strict=True):
+        attribute = answer.domain[i]
+        labels = [text.plain(attribute.labels[k], longest=40) for k in column.tolist()]
+        yield text.plain(attribute.name or "(no name)", longest=40), labels
+
+
+def _number_columns(answer: engine.Estimate) -> Iterator[tuple[str, list[str]]]:
+    values = answer.values.ravel()[:_SHOWN].tolist()
+    yield "count", [f"{value:,.1f}" for value in values]
+    yield "noise σ", ["—" if answer.std is None else f"{answer.std:,.1f}"] * len(values)
+
+
+def _different(names: Iterable[str]) -> list[str]:
+    """Keep names apart: shortened ones may be the same, and an attribute may be called count."""
+    seen: Counter[str] = Counter()
+    different = []
+    for name in names:
+        different.append(name + "\u200b" * seen[name])
+        seen[name] += 1
+    return different
 
 
 def _take_release(
@@ -170,6 +189,8 @@ def _take_release(
         "Download the bundle", "folder_zip", "release.zip",
         lambda: export.bundle(release, events, post=post), main=True,
     )  # fmt: skip
+    if release.workload.cells > _MANY_CELLS:
+        st.caption("So many cells take a few seconds to write; the page stays usable meanwhile.")
     st.caption("Or one file alone:")
     answer = export.POSTPROCESS[post]
     name = f"{export.file_name(release.domain.label(attrs))}.csv"

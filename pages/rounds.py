@@ -286,7 +286,7 @@ def _beside_the_curve(run: session.Watched, view: int) -> None:
         if not figures.hidden():
             st.button(
                 "What if ε doubled from here?", icon=":material/call_split:", key="fork",
-                on_click=_ask_for_fork, disabled=not _forks(run, view), help=_NO_FORK,
+                on_click=_ask_for_fork, disabled=not _forks(run, view), help=_FORK,
             )  # fmt: skip
         if here.ghosts and not figures.hidden():
             st.button("Clear", icon=":material/close:", key="no_ghosts", on_click=_clear_ghosts)
@@ -303,7 +303,10 @@ def _beside_the_curve(run: session.Watched, view: int) -> None:
         )
 
 
-_NO_FORK = "For mechanisms with rounds, at a round that is not the last one."
+_FORK = (
+    "Goes on from the round looked at with twice the ε, as a simulation: a dashed curve. For "
+    "mechanisms with rounds, and not at the last one."
+)
 
 
 def _forks(run: session.Watched, view: int) -> bool:

@@ -142,6 +142,20 @@ def test_what_a_spreadsheet_would_run_and_a_browser_would_read_is_made_harmless(
     assert "http" not in re.sub(r'http-equiv="[^"]*"', "", found["report.html"])
 
 
+def test_quoting_is_the_csv_module_s() -> None:
+    texts = ('a "b"', "c,d", "e\nf", "", " g ", "=1+1", "'")
+    domain = engine.Domain(
+        (engine.Attribute("q,", values=texts), engine.Attribute('"', values=("x",)))
+    )
+    run = run_on(engine.Table.from_codes([[k % 7, 0] for k in range(30)], domain))
+    text = export.marginal_csv(run.release.estimate(0, 1))
+    rows = list(csv.reader(io.StringIO(text, newline="")))
+    assert rows[0] == ["q,", '"', "count", "std"]
+    assert [row[0] for row in rows[1:]] == [export.cell(t) for t in texts]
+    assert export.as_csv(rows) == text
+    assert export.marginal_csv(run.release.estimate()).startswith("count,std\n")
+
+
 def test_events_of_another_run_and_unknown_answers_are_refused(small: engine.Run) -> None:
     with pytest.raises(engine.DataError, match="do not begin") as caught:
         export.bundle(small.release, small.events[1:])

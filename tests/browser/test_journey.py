@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 import engine
+from pages.parts import samples
 
 ROOT = Path(__file__).parents[2]
 FLAGS = [
@@ -173,7 +174,7 @@ def test_ten_rounds_are_taken_away_and_the_link_leads_back(
     address: str, page: Any, browser: Any, tmp_path: Path
 ) -> None:
     page.goto(address)
-    _button(page, "Open the Titanic run").click()
+    page.get_by_role("link", name="Step it yourself").click()
     page.get_by_text("Why round 1 did what it did").wait_for()
     for number in range(2, 11):
         _button(page, "Next").click()
@@ -189,10 +190,10 @@ def test_ten_rounds_are_taken_away_and_the_link_leads_back(
     release = engine.Release.from_dict(json.loads(found["release.json"]))
     events = json.loads(found["trace.json"])["events"]
     assert [e["round"] for e in events if e["event"] == "RoundEnded"] == list(range(1, 11))
-    assert release.domain.names == ("Class", "Sex", "Age", "Survived")
+    assert release.domain.names == samples.cards()["adult"].default_attributes
     assert "10 rounds done" in page.inner_text("body"), "a download reruns nothing"
     _reads_offline(browser, found["report.html"], tmp_path)
-    link = page.locator("code", has_text="sample=titanic").inner_text().replace("\n", "")
+    link = page.locator("code", has_text="sample=adult").inner_text().replace("\n", "")
     numbers = _ledger(page, link)
     assert numbers == _ledger(page, link), "the same link, the same numbers"
     page.get_by_text("Why round 7 did what it did").wait_for()

@@ -13,6 +13,7 @@ import engine
 from engine import export
 from pages.parts import figures, saved, session
 from tests.pages.conftest import texts
+from tests.pages.test_charts import watched
 from tests.pages.test_links import SETTINGS, made
 
 
@@ -161,6 +162,19 @@ def test_what_is_taken_is_the_whole_run_so_far() -> None:
     ]
     release = run.release(run.rounds).promised(epsilon=1.7, delta=1e-7)
     assert export.bundle(release, events) == export.bundle(alone.release, alone.events)
+
+
+@pytest.mark.parametrize("attributes", [1, 4, 20])
+def test_hostile_texts_are_shown_as_written(app: AppTest, attributes: int) -> None:
+    run = watched(min(attributes, 2), attributes=attributes, hostile=True)
+    app.session_state["visit"] = session.Visit(run=run, view=2)
+    app.switch_page("pages/export.py").run()
+    assert not app.exception
+    preview = app.table[1].value
+    said = "".join([*preview.columns, *(str(v) for v in preview.to_numpy().ravel())])
+    assert "<script>" not in said
+    assert "$x$" not in said
+    assert "Download the bundle" in names(app)
 
 
 def test_a_fork_is_a_dashed_curve_and_leaves_the_run_alone(rounds: AppTest) -> None:
