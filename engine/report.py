@@ -35,7 +35,7 @@ _STYLE = """
 body{margin:0 auto;max-width:920px;padding:28px 18px 60px;background:var(--page);color:var(--ink);
 font:16px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}
 .scroll td:not(.n){min-width:11rem}.rounds td:first-child{min-width:2.5rem!important}
-th{white-space:nowrap}.facts th{white-space:normal}
+th{white-space:nowrap}
 h1{font-size:1.7rem;line-height:1.2;margin:0 0 .6rem}h2{font-size:1.2rem;margin:2.2rem 0 .5rem}
 p,figcaption{margin:.4rem 0}figcaption,small{color:var(--soft);font-size:.9rem}
 .stamp{background:var(--warnbg);color:var(--warn);border-left:4px solid var(--red);
@@ -43,7 +43,7 @@ padding:.7rem .9rem;border-radius:4px;margin:1rem 0;font-weight:600}
 .scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.9rem}
 th,td{text-align:left;padding:.35rem .6rem;border-bottom:1px solid var(--line);vertical-align:top}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-.facts th{width:26%;font-weight:500;color:var(--soft)}
+.facts th{width:26%;min-width:7rem;font-weight:500;color:var(--soft)}
 figure{margin:0;background:var(--card);border-radius:8px;padding:12px}
 .grid{display:grid;align-items:start;grid-template-columns:repeat(auto-fill,minmax(min(100%,400px),1fr));gap:14px}
 svg{display:block;width:100%;height:auto}svg text{fill:var(--ink);font-size:13px}
@@ -134,7 +134,7 @@ def facts(release: Release, events: Sequence[Event]) -> str:
             "Workload",
             f"{len(release.workload.weights):,} marginals with {release.workload.cells:,} cells",
         ),
-        ("Attributes", ", ".join(label(name) for name in release.domain.names)),
+        ("Attributes", ", ".join(label(n, longest=60) for n in release.domain.names)),
         ("Domain", f"declared; sha256 <code>{release.domain.hash}</code>"),
         ("Engine", html.escape(__version__)),
     ]
@@ -250,7 +250,8 @@ def _gallery(title: str, drawn: list[str], note: str) -> str:
 
 def figure(drawing: str, domain: Domain, attrs: AttributeSet) -> str:
     """Put a name under a drawing."""
-    return f"<figure>{drawing}<figcaption>{label(domain.label(attrs))}</figcaption></figure>"
+    name = label(domain.label(attrs), longest=120)
+    return f"<figure>{drawing}<figcaption>{name}</figcaption></figure>"
 
 
 def bars(estimate: Estimate, truth: FloatArray | None = None) -> str:
@@ -312,7 +313,7 @@ def heatmap(estimate: Estimate) -> str:
     for j in range(0, len(second), math.ceil(17 / side)):
         x = 126 + side * (j + 0.5)
         turned = f'transform="translate({x:.1f} {bottom + 12:.1f}) rotate(-55)"'
-        parts.append(f'<text {turned} text-anchor="end">{label(second[j], longest=13)}</text>')
+        parts.append(f'<text {turned} text-anchor="end">{label(second[j], longest=11)}</text>')
     return svg(400, bottom + 86, f"Counts of {estimate.label}", parts)
 
 

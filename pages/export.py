@@ -101,10 +101,11 @@ def bundle(run: session.Watched) -> engine.Release:
 def _standing(run: session.Watched, release: engine.Release) -> None:
     ledger, most = release.ledger, run.most_rounds
     done = "finished" if run.finished else f"at most {most} rounds, so it is not finished"
+    title = text.plain(run.title) or "Your table"
     share = f"{100 * float(ledger.spent / ledger.total):.3g}"
     st.markdown(
-        f"**{text.plain(run.title)}**: {run.rounds} rounds done ({done}), {share} % of the budget "
-        f"spent. {len(run.workload.weights)} marginals, {run.workload.cells:,} cells."
+        f"**{title}**: {run.rounds} rounds done ({done}), {share} % of the budget spent. "
+        f"{len(run.workload.weights)} marginals, {run.workload.cells:,} cells."
     )
     for reason in release.demonstration:
         st.warning(
@@ -233,12 +234,15 @@ def _button(
 def link(run: session.Watched) -> None:
     """Show the address of this moment."""
     st.subheader("A link to this moment")
+    here = session.visit()
+    if not links.is_public(run):
+        links.show(run, here.view, "rounds", None)
+        return
     titles = {name: title for name, title, _ in PAGES if name != PAGES[0][0]}
     page = st.segmented_control(
         "It opens", list(titles), default="rounds", format_func=titles.__getitem__, required=True,
         key="link_page",
     )  # fmt: skip
-    here = session.visit()
     links.show(run, here.view, str(page), here.marginal)
 
 

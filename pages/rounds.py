@@ -288,14 +288,19 @@ def _beside_the_curve(run: session.Watched, view: int) -> None:
                 "What if ε doubled from here?", icon=":material/call_split:", key="fork",
                 on_click=_ask_for_fork, disabled=not _forks(run, view), help=_FORK,
             )  # fmt: skip
-        if here.ghosts and not figures.hidden():
-            st.button("Clear", icon=":material/close:", key="no_ghosts", on_click=_clear_ghosts)
         link = st.popover(
             "Link to this round", icon=":material/link:", key="link", on_change="rerun"
         )
         if link.open:
             with link:
                 links.show(run, view, "rounds", _looked_at(run))
+        if here.ghosts and not figures.hidden():
+            st.button(
+                "Clear the dashed curves",
+                icon=":material/close:",
+                key="no_ghosts",
+                on_click=_clear_ghosts,
+            )
     if any(ghost.fork for ghost in here.ghosts) and not figures.hidden():
         st.caption(
             "Simulation, no release: what was spent by then stays spent, all that was left grows "

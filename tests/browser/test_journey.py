@@ -208,6 +208,10 @@ def test_a_session_is_saved_and_reloaded_in_another_visit(
     page.goto(f"{address}/rounds?sample=titanic&epsilon=2.0&seed=4&round=3")
     page.get_by_text("Why round 3 did what it did").wait_for()
     page.get_by_role("link", name="Take it away").click()
+    page.get_by_text("Teaching bundle", exact=True).click()
+    lesson = _unpacked(page, "Download the teaching bundle", tmp_path)
+    assert len(lesson) > 10
+    assert all("TEACHING - not private" in text for text in lesson.values())
     with page.expect_download() as downloading:
         _button(page, "Download session").click()
     path = tmp_path / "session.json"
