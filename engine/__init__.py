@@ -30,9 +30,8 @@ from engine.released import Allocation, Belief, Beliefs, Estimate, Measurement
 from engine.residuals import cell_variance, decompose, privacy_cost, reconstruct
 from engine.tables import CountSource, Private, Table
 from engine.trace import Event, Finished, Release, RoundEnded, Started, Work, beliefs_after
+from engine.version import __version__ as __version__
 from engine.workload import Workload
-
-__version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:

@@ -816,13 +816,23 @@ def bars(frame: pd.DataFrame, name: str, *, title: str, scale: Scale = "linear")
 # -- the whole run ---------------------------------------------------------------------------------
 
 
-def error_curve(frame: pd.DataFrame, *, at: int, normalized: bool = True) -> Figure:
-    """Draw ``views.errors`` with a cursor at one round."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Ghost:
+    """Another run's ``views.errors``, to be drawn dashed beside this one's."""
+
+    label: str
+    frame: pd.DataFrame
+
+
+def error_curve(
+    frame: pd.DataFrame, *, at: int, normalized: bool = True, ghosts: Sequence[Ghost] = ()
+) -> Figure:
+    """Draw ``views.errors`` with a cursor at one round, and other runs' curves as ghosts."""
     import altair as alt
 
     sources = _Sources()
     unit = "mean L1 error ÷ N" if normalized else "mean L1 error (records)"
-    last = int(frame["round"].max())
+    last = int(max(f["round"].max() for f in (frame, *(g.frame for g in ghosts))))
     ticks = None if last > 20 else list(range(last + 1))
     axis = _axis(format="d", tickMinStep=1, **({} if ticks is None else {"values": ticks}))
     x = alt.X("round:Q", title="round", scale=alt.Scale(domain=[0, max(last, 1)]), axis=axis)
@@ -842,11 +852,52 @@ def error_curve(frame: pd.DataFrame, *, at: int, normalized: bool = True) -> Fig
     now = float(frame.loc[frame["round"] == at, "error"].iloc[0])
     first = float(frame["error"].iloc[0])
     sentence = f"The {unit} is {now:.3g} {_after(at)}; it was {first:.3g} before the first round."
-    table = frame.set_axis(["round", unit], axis=1)
+    layers = [cursor, line, points, dot]
+    if ghosts:
+        layers.insert(0, _ghost_lines(sources, ghosts, x, y, unit))
+        ends = (f"{g.label} ends at {g.frame['error'].iloc[-1]:.3g}" for g in ghosts)
+        sentence += f" Dashed: {'; '.join(ends)}."
     return _figure(
-        alt.layer(cursor, line, points, dot), sources, "True error, round by round", sentence,
-        NOT_PRIVATE, table, height=210,
+        alt.layer(*layers), sources, "True error, round by round", sentence,
+        NOT_PRIVATE, _error_table(frame, ghosts, unit), height=210,
     )  # fmt: skip
+
+
+def _ghost_lines(sources: _Sources, ghosts: Sequence[Ghost], x: Any, y: Any, unit: str) -> Any:
+    import altair as alt
+    import pandas as pd
+
+    labels = distinct((ghost.label for ghost in ghosts), longest=60)
+    data = pd.concat([g.frame.assign(run=n) for g, n in zip(ghosts, labels, strict=True)])
+    dashes = [[7, 4], [2, 3], [9, 3, 2, 3]]
+    n = len(labels)
+    kind = alt.Scale(domain=labels, range=[ORANGE, GREEN, PINK][:n])
+    dash = alt.Scale(domain=labels, range=dashes[:n])
+    legend = _legend(columns=1, labelLimit=320, symbolType="stroke", symbolSize=260)
+    return (
+        sources.chart(data)
+        .mark_line(strokeWidth=2.2)
+        .encode(
+            x=x,
+            y=y,
+            color=alt.Color("run:N", title=None, scale=kind, legend=legend),
+            strokeDash=alt.StrokeDash("run:N", title=None, scale=dash, legend=legend),
+            tooltip=[
+                alt.Tooltip("run:N", title="run"),
+                alt.Tooltip("round:Q", title="round"),
+                alt.Tooltip("error:Q", title=unit, format=".4g"),
+            ],
+        )
+    )
+
+
+def _error_table(frame: pd.DataFrame, ghosts: Sequence[Ghost], unit: str) -> pd.DataFrame:
+    """One row a round, one column a run."""
+    table = frame.set_index("round")[["error"]].set_axis([unit], axis=1)
+    for ghost in ghosts:
+        column = ghost.frame.set_index("round")[["error"]]
+        table = table.join(column.set_axis([f"{unit}, {ghost.label}"], axis=1), how="outer")
+    return table.reset_index()
 
 
 # -- what every chart has --------------------------------------------------------------------------

@@ -14,6 +14,7 @@ PAGES = [
     ("plan", "Setup", ":material/tune:"),
     ("rounds", "Rounds", ":material/replay:"),
     ("marginals", "Marginals", ":material/grid_on:"),
+    ("export", "Export", ":material/download:"),
     ("about", "About", ":material/info:"),
 ]
 """File name, title and icon, in order of use; the first is the one opened without a name."""
@@ -37,7 +38,6 @@ def through_app() -> None:
     """
     if strip.SLOT not in st.session_state:
         st.session_state[strip.SLOT] = None  # once: a page run alone, in a test, has no frame
-        # Without it the browser would fetch the page's icon from a server on the internet.
-        st.set_page_config(page_icon="🔎")
-        navigation()
+        # Without icons: until the page has an icon of its own, the browser would fetch this one.
+        st.navigation([st.Page(f"pages/{name}.py") for name, _, _ in PAGES], position="hidden")
         st.rerun()
