@@ -18,7 +18,15 @@ from engine.errors import (
     SolverError,
     WorkloadError,
 )
-from engine.evaluation import Comparison, Evaluation, Insight, compare, evaluate, insight
+from engine.evaluation import (
+    Comparison,
+    Evaluation,
+    Insight,
+    compare,
+    evaluate,
+    insight,
+    selects,
+)
 from engine.mechanisms.aim_grem import AimGrem, AimState
 from engine.mechanisms.base import Mechanism, Run, rounds, run
 from engine.mechanisms.fixed_sequence import FixedSequence
@@ -102,5 +110,6 @@ __all__ = [
     "rho_from",
     "rounds",
     "run",
+    "selects",
     "simplex",
 ]

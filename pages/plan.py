@@ -45,7 +45,7 @@ class Budget:
 
 def _sample() -> tuple[str, engine.Domain | None]:
     """Choose table and attributes; no domain if none is chosen."""
-    cards = samples.cards()
+    cards = samples.choices()
     sample = st.selectbox(
         "Table", list(cards), format_func=lambda name: cards[name].title, key="sample",
         persist_state="session",
@@ -320,7 +320,7 @@ def _read(epsilon: float | None, written: str) -> tuple[Budget | None, str | Non
 
 def _risk(budget: Budget, sample: str) -> None:
     """Say in odds what an onlooker can learn, for a person with one row or several."""
-    card = samples.cards()[sample]
+    card = samples.choices()[sample]
     st.session_state.setdefault("prior", 10)
     prior = st.slider(
         "Somebody's belief beforehand that a certain person is in the table", 1, 99,
@@ -374,7 +374,7 @@ def _tiny(number: float) -> str:
 def _rows_known(sample: str, budget: Budget) -> int | None:
     """A publicly known size to compare errors with; never counted from the records."""
     key = f"about_{sample}"
-    st.session_state.setdefault(key, samples.cards()[sample].rows)
+    st.session_state.setdefault(key, samples.choices()[sample].rows)
     rows = st.number_input(
         "About how many rows (public knowledge)", min_value=1, step=1, key=key,
         persist_state="session",

@@ -25,7 +25,7 @@ KWAYS = {1: "1-way", 2: "2-way", 3: "3-way", 4: "4-way"}
 
 def choose() -> None:
     """Ask for table, workload and budget, and start a run on request."""
-    cards = samples.cards()
+    cards = samples.choices()
     with st.expander("Table, workload and budget", icon=":material/tune:", key="settings"):
         sample = st.selectbox(
             "Table", list(cards), format_func=lambda name: cards[name].title, key="sample",

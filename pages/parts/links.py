@@ -6,6 +6,7 @@ not even a hash of it, which would let anyone confirm a guess.
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Callable, Mapping
@@ -19,7 +20,8 @@ import engine
 from pages.parts import messages, samples, session, text
 
 NAMES = (
-    "sample", "attributes", "degree", "epsilon", "delta", "mechanism", "seed", "round", "marginal",
+    "sample", "attributes", "degree", "marginals", "epsilon", "delta", "mechanism", "seed", "round",
+    "marginal",
 )  # fmt: skip
 _FOLLOWED, _NOTES = "link_followed", "link_notes"
 _MOST_SEED = 2**63 - 1
@@ -67,7 +69,14 @@ def query(
         "seed": str(settings.seed),
         "round": str(view),
     }
+    if settings.marginals:
+        said["marginals"] = tables_text(settings)
     return said if marginal is None else said | {"marginal": ",".join(marginal)}
+
+
+def tables_text(settings: session.Settings) -> str:
+    """Write a visitor's own list of tables, with their weights."""
+    return json.dumps([[list(names), weight] for names, weight in settings.marginals])
 
 
 def address(page: str, said: Mapping[str, str]) -> str:
@@ -89,7 +98,7 @@ def read(said: Mapping[str, Any]) -> tuple[Wanted, list[str]]:
     def take(name: str, default: Any, understand: Callable[[Any], Any]) -> Any:
         try:
             return understand(said[name]) if name in said else default
-        except (ValueError, TypeError, OverflowError):
+        except (ValueError, TypeError, OverflowError, RecursionError):
             shown = ", ".join(default) if isinstance(default, tuple) else default
             instead = "it is left out" if default is None else f"{shown} is taken instead"
             notes.append(f"The {name} in it cannot be used; {instead}.")
@@ -106,6 +115,8 @@ def read(said: Mapping[str, Any]) -> tuple[Wanted, list[str]]:
         seed=take("seed", usual.seed, _whole(0, _MOST_SEED)),
         mechanism=take("mechanism", usual.mechanism, _one_of(session.MECHANISMS)),
     )
+    asked = take("marginals", (), _tables_of(settings.attributes))
+    settings = replace(settings, marginals=asked)
     if settings.degree > len(settings.attributes):
         most = len(settings.attributes)
         notes.append(f"There are only {most} attributes; tables are over so many.")
@@ -134,6 +145,20 @@ def _names_of(
         if not wanted or not wanted <= set(known):
             raise ValueError
         return tuple(name for name in known if name in wanted)
+
+    return understand
+
+
+def _tables_of(
+    among: tuple[str, ...],
+) -> Callable[[Any], tuple[tuple[tuple[str, ...], float], ...]]:
+    def understand(value: Any) -> tuple[tuple[tuple[str, ...], float], ...]:
+        asked = []
+        for names, weight in json.loads(value):
+            if not names or not set(names) <= set(among) or not 1e-9 <= float(weight) <= 1e9:
+                raise ValueError
+            asked.append((tuple(names), float(weight)))
+        return tuple(asked)
 
     return understand
 

@@ -41,6 +41,8 @@ def text(run: session.Watched, view: int) -> str:
         "round": view,
         "rounds": run.rounds,
     }
+    if run.settings.marginals:
+        content["marginals"] = links.tables_text(run.settings)
     if not links.is_public(run):
         del content["seed"]
         content["sample"] = OWN
@@ -55,7 +57,8 @@ def read(packed: bytes) -> links.Wanted | OwnTable:
     """
     content = _content(packed)
     own = content.get("sample") == OWN
-    said = {k: v for k, v in content.items() if not (own and k in ("sample", "attributes", "seed"))}
+    hidden = ("sample", "attributes", "seed", "marginals") if own else ()
+    said = {name: value for name, value in content.items() if name not in hidden}
     for name in ("attributes", "degree", "epsilon", "delta", "mechanism", "round", "rounds"):
         if name not in content:
             raise _refused(f'"{name}" is missing.')

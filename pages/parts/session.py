@@ -239,7 +239,7 @@ def visit() -> Visit:
 
 def default_settings(sample: str = "adult") -> Settings:
     """A run that is small enough for readable pictures."""
-    attributes = samples.cards()[sample].default_attributes
+    attributes = samples.choices()[sample].default_attributes
     return Settings(sample, attributes, degree=min(3, len(attributes)))
 
 
@@ -268,7 +268,7 @@ def begin(settings: Settings) -> Watched:
     started = Watched(
         number=next(_numbers),
         settings=settings,
-        title=samples.cards()[settings.sample].title,
+        title=samples.choices()[settings.sample].title,
         private=private,
         workload=workload,
         mechanism=mechanism,
@@ -379,7 +379,7 @@ def spent_on(sample: str) -> tuple[int, Fraction]:
 
 
 def _insight(mechanism: Any, state: Any, private: engine.Private) -> engine.Insight | None:
-    if not hasattr(mechanism, "scores") or mechanism.done(state):
+    if not engine.selects(mechanism, state):
         return None
     return engine.insight(mechanism, state, private)
 
@@ -403,5 +403,9 @@ def fill_widgets(settings: Settings) -> None:
         "seed": settings.seed,
         "mechanism": settings.mechanism,
     }
+    here = visit()
+    here.own = bool(settings.marginals)
+    if settings.marginals:
+        here.asked[settings.sample] = dict(settings.marginals)
     for key, value in said.items():
         st.session_state[key] = value
