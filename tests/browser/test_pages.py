@@ -13,13 +13,11 @@ from typing import Any
 
 import pytest
 
-from tests.browser import test_journey as journey
+from tests.browser.conftest import button, sound, wait_for_server
 from tests.pages.test_charts import HOSTILE
 from tests.support import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-
-address, browser, page = journey.address, journey.browser, journey.page
 
 HOSTILE_APP = """
 import streamlit as st
@@ -72,7 +70,7 @@ def test_a_run_is_set_up_and_its_answers_looked_at(address: str, page: Any) -> N
     page.get_by_text("Your list: 11 tables").wait_for()
     page.get_by_role("button", name="Start this run").click()
     page.get_by_text("Why round 1 did what it did").wait_for()
-    journey._button(page, "Next").click()
+    button(page, "Next").click()
     page.get_by_text("Why round 2 did what it did").wait_for()
     page.get_by_role("link", name="Marginals").click()
     page.get_by_text("fell inside their 95 % interval").wait_for()
@@ -91,7 +89,7 @@ def test_a_run_is_set_up_and_its_answers_looked_at(address: str, page: Any) -> N
     page.get_by_text("From 10 % to at most 27.9 %").wait_for()
     page.get_by_role("link", name="About").click()
     page.get_by_text("adding or removing").wait_for()
-    journey._sound(page)
+    sound(page)
 
 
 def test_a_link_to_each_page_calls_nobody_else(address: str, page: Any) -> None:
@@ -102,7 +100,7 @@ def test_a_link_to_each_page_calls_nobody_else(address: str, page: Any) -> None:
         page.get_by_text("TEACHING", exact=True).wait_for()
         page.wait_for_timeout(500)
     assert [url for url in asked if not url.startswith((address, "data:", "blob:"))] == []
-    journey._sound(page)
+    sound(page)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -138,7 +136,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     )  # fmt: skip
     url = f"http://127.0.0.1:{port}"
     try:
-        journey._wait_for(f"{url}/_stcore/health")
+        wait_for_server(f"{url}/_stcore/health")
         yield url
     finally:
         server.terminate()
@@ -165,4 +163,4 @@ def test_hostile_names_draw_every_chart(hostile: str, page: Any) -> None:
     page.get_by_text(re.compile(f"^Of {len(HOSTILE)} cells")).wait_for()
     page.wait_for_timeout(1500)
     assert page.evaluate(EMPTY) == 0
-    journey._sound(page)
+    sound(page)
