@@ -63,7 +63,7 @@ def figure3() -> Iterator[Row]:
             "case": f"degree {len(shape)}, size {shape[0]}",
             "measure": "Kronecker time / in-axis time",
             "ours": round(theirs / ours, 1),
-            "paper": "in-axis is faster, by more the larger the marginal",
+            "paper": "3.14 on average at size 16, 3.75 at degree 3",
         }
 
 
@@ -96,14 +96,14 @@ def table2() -> Iterator[Row]:
             "case": label,
             "measure": "time / lazy+CRP",
             "ours": round(times[label] / times["lazy + CRP"], 2),
-            "paper": "full several times slower than lazy",
+            "paper": "lazy+IID 2.0-12.9, full+IID 18.5 on Adult",
         }
         yield {
             "experiment": "table2",
             "case": label,
             "measure": "error / lazy+CRP",
             "ours": round(errors[label] / errors["lazy + CRP"], 3),
-            "paper": "CRP below IID",
+            "paper": "IID 1.03-1.13",
         }
 
 
@@ -125,7 +125,7 @@ def figure4() -> Iterator[Row]:
                 "case": f"Adult, epsilon {epsilon:g}, AIM+GReM ({label})",
                 "measure": "error / ResidualPlanner",
                 "ours": round(error[label] / error["planner"], 4),
-                "paper": "below 1 for every epsilon" if label == "paper" else "",
+                "paper": "often below 1, at worst 1.15-1.37" if label == "paper" else "",
             }
 
 
