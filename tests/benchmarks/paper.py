@@ -5,6 +5,7 @@
     python tests/benchmarks/paper.py figure4       AIM+GReM against ResidualPlanner on Adult
     python tests/benchmarks/paper.py --write       all, and keep the figures in paper.csv
 
+Set OPENBLAS_NUM_THREADS=1 where other jobs run: waiting threads otherwise decide the times.
 Figures 6 to 11 show the same on other data: ``frontier.py`` runs them where the data are.
 """
 
