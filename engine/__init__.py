@@ -18,7 +18,15 @@ from engine.errors import (
     SolverError,
     WorkloadError,
 )
-from engine.evaluation import Comparison, Evaluation, Insight, compare, evaluate, insight
+from engine.evaluation import (
+    Comparison,
+    Evaluation,
+    Insight,
+    compare,
+    evaluate,
+    insight,
+    selects,
+)
 from engine.mechanisms.aim_grem import AimGrem, AimState
 from engine.mechanisms.base import Mechanism, Run, rounds, run
 from engine.mechanisms.fixed_sequence import FixedSequence
@@ -30,9 +38,8 @@ from engine.released import Allocation, Belief, Beliefs, Estimate, Measurement
 from engine.residuals import cell_variance, decompose, privacy_cost, reconstruct
 from engine.tables import CountSource, Private, Table
 from engine.trace import Event, Finished, Release, RoundEnded, Started, Work, beliefs_after
+from engine.version import __version__ as __version__
 from engine.workload import Workload
-
-__version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
@@ -103,5 +110,6 @@ __all__ = [
     "rho_from",
     "rounds",
     "run",
+    "selects",
     "simplex",
 ]

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from engine.views import percent
+from engine.views import POINTS, percent
 
 if TYPE_CHECKING:
     import pandas as pd
 
+Scale = Literal["linear", "symlog", "log"]
 Badge = Literal["released", "public", "not private (never released)"]
 NOT_PRIVATE: Badge = "not private (never released)"
 
@@ -597,6 +598,9 @@ def heatmap(
     title: str,
     limits: tuple[float, float] | None = None,
     small: bool = False,
+    scale: Scale = "linear",
+    pick: bool = False,
+    marked: Sequence[tuple[int, int]] = (),
 ) -> Figure:
     """Draw one table of two attributes.
 
@@ -607,17 +611,24 @@ def heatmap(
         title: What it is.
         limits: Ends of the colour scale, to share it with another table.
         small: Whether it is one frame of a strip.
+        scale: How colours are spread; ``log`` needs counts above zero.
+        pick: Whether cells can be clicked on (parameter ``pick``, fields i0 and i1).
+        marked: Cells with a frame: those clicked on in any of several tables.
     """
     import altair as alt
 
     sources = _Sources()
     across, down = (0, 1) if frame["i0"].nunique() <= frame["i1"].nunique() else (1, 0)
     ticks = {k: _tick_labels(frame, k) for k in (0, 1)}
-    data = frame.assign(
+    # No other column: what is not private must not travel with a chart that may be saved.
+    data = frame[["i0", "i1"]].assign(
         x=[ticks[across][i] for i in frame[f"i{across}"]],
         y=[ticks[down][i] for i in frame[f"i{down}"]],
         z=frame[column],
     )
+    if pick:
+        pairs, framed = zip(frame["i0"], frame["i1"], strict=True), set(marked)
+        data["marked"] = [int(pair in framed) for pair in pairs]
     diverging = column.startswith("difference")
     unit = "noise σ" if column == "difference_sd" else "records"
     size = 11 if small else 12
@@ -644,18 +655,19 @@ def heatmap(
         ),
     )
     low, high = limits or _limits(frame[column], diverging=diverging)
-    scale = (
+    spread = (
         alt.Scale(
             domain=[low, low / 2, 0, high / 2, high], range=list(DIVERGING), interpolate="rgb"
         )
         if diverging
-        else alt.Scale(domain=[low, high], scheme="cividis")
+        else _spread(low, high, scale, smallest=float(frame[column].min()))
     )
     colour = alt.Color(
         "z:Q",
         title=unit,
-        scale=scale,
-        legend=_legend(format="~s", gradientLength=150, tickCount=4),
+        scale=spread,
+        # By an expression: a format alone writes zero as "0k" beside thousands.
+        legend=_legend(labelExpr="format(datum.value, '~s')", gradientLength=150, tickCount=4),
     )
     tooltip = [
         alt.Tooltip("x:N", title=safe(names[across])),
@@ -663,6 +675,8 @@ def heatmap(
         alt.Tooltip("z:Q", title=unit, format=",.1f"),
     ]
     chart = sources.chart(data).mark_rect().encode(x=x, y=y, color=colour, tooltip=tooltip)
+    if pick:
+        chart = _pickable(chart)
     rows = len(ticks[down])
     height = min(max((15 if small else 20) * rows, 90), 520)
     badge: Badge = "released" if column == "released" else NOT_PRIVATE
@@ -670,6 +684,26 @@ def heatmap(
         chart, sources, title, _heatmap_sentence(frame, column, title), badge,
         _cell_table(frame, column, names), height=height,
     )  # fmt: skip
+
+
+def _spread(low: float, high: float, scale: Scale, *, smallest: float) -> Any:
+    import altair as alt
+
+    if scale == "log" and smallest > 0:
+        return alt.Scale(type="log", domain=[max(low, smallest), high], scheme="cividis")
+    kind: Literal["symlog", "linear"] = "symlog" if scale == "symlog" else "linear"
+    return alt.Scale(type=kind, domain=[low, high], scheme="cividis")
+
+
+def _pickable(chart: Any) -> Any:
+    """Let cells be clicked on; those that are have a frame."""
+    import altair as alt
+
+    pick = alt.selection_point(name="pick", fields=["i0", "i1"], empty=False)
+    framed = alt.when(pick | (alt.datum.marked == 1)).then(alt.value(RED))
+    return chart.encode(
+        stroke=framed.otherwise(alt.value(None)), strokeWidth=alt.value(3)
+    ).add_params(pick)
 
 
 def _tick_labels(frame: pd.DataFrame, k: int) -> list[str]:
@@ -702,7 +736,8 @@ def _heatmap_sentence(frame: pd.DataFrame, column: str, title: str) -> str:
         return f"{title}: the largest cell error is {values.abs().max():,.0f} records."
     negative = int((values < 0).sum())
     tail = f", {negative} cells below zero" if negative else ""
-    return f"{title}: cells from {values.min():,.0f} to {values.max():,.0f} records{tail}."
+    low, high = (round(float(end)) for end in (values.min(), values.max()))
+    return f"{title}: cells from {low:,} to {high:,} records{tail}."
 
 
 def _cell_table(frame: pd.DataFrame, column: str, names: tuple[str, ...]) -> pd.DataFrame:
@@ -712,30 +747,38 @@ def _cell_table(frame: pd.DataFrame, column: str, names: tuple[str, ...]) -> pd.
     return frame[[*columns, column]].set_axis([*titles, f"{column.split('_')[0]} ({unit})"], axis=1)
 
 
-def bars(frame: pd.DataFrame, name: str, *, title: str) -> Figure:
+def bars(frame: pd.DataFrame, name: str, *, title: str, scale: Scale = "linear") -> Figure:
     """Draw one attribute: released counts with ±1.96 σ, and true ones where the frame has them."""
     import altair as alt
 
     sources = _Sources()
     ticks = _tick_labels(frame, 0)
+    noise_known = bool((np.isfinite(frame["std"]) & (frame["std"] > 0)).all())
+    released = "released, ±1.96 σ" if noise_known else "released"
     data = frame.assign(
         row=[ticks[i] for i in frame["i0"]],
         low=frame["released"] - 1.96 * frame["std"],
         high=frame["released"] + 1.96 * frame["std"],
-        part="released, ±1.96 σ",
+        part=released,
     )
     long = len(ticks) > 24
     colour = alt.Color(
         "part:N",
         title=None,
-        scale=alt.Scale(domain=["released, ±1.96 σ", "true"], range=[SKY, RED]),
+        scale=alt.Scale(
+            domain=[released, *(["true"] if "exact" in frame else [])],
+            range=[SKY, RED][: 2 if "exact" in frame else 1],
+        ),
         legend=_legend(),
     )
     where = alt.X if long else alt.Y
     axis = _axis(labelAngle=-40, labelLimit=80) if long else _axis(labelLimit=120)
     category = where("row:N", title=safe(name), sort=ticks, axis=axis)
     value, second = (alt.Y, alt.Y2) if long else (alt.X, alt.X2)
-    count = value("released:Q", title="records", axis=_axis(format="~s", grid=True))
+    kind = alt.Scale(type="symlog" if scale == "symlog" else "linear")
+    count = value(
+        "released:Q", title="records", scale=kind, axis=_axis(format="~s", grid=True, tickCount=6)
+    )
     tooltip = [
         alt.Tooltip("row:N", title=safe(name)),
         alt.Tooltip("released:Q", title="released", format=",.1f"),
@@ -747,10 +790,10 @@ def bars(frame: pd.DataFrame, name: str, *, title: str) -> Figure:
     base = sources.chart(data).encode(tooltip=tooltip)
     layers = [
         base.mark_bar(stroke=None).encode(category, count, color=colour),
-        base.mark_rule(color=GREY, strokeWidth=2).encode(
-            category, value("low:Q", title="records"), second("high")
-        ),
     ]
+    if noise_known:
+        rule = base.mark_rule(color=GREY, strokeWidth=2)
+        layers.append(rule.encode(category, value("low:Q", title="records"), second("high")))
     if has_truth:
         truth = sources.chart(data.assign(part="true")).mark_point(
             shape="diamond", filled=True, size=60, opacity=1
@@ -760,7 +803,9 @@ def bars(frame: pd.DataFrame, name: str, *, title: str) -> Figure:
     columns = ["c0", "released", "std", *(["exact", "difference"] if has_truth else [])]
     titles = [name, "released (records)", "noise σ", *(["true", "difference"] if has_truth else [])]
     sentence = f"{title}: released counts with their 95 % noise interval."
-    if has_truth:
+    if not noise_known:
+        sentence = f"{title}: counts without known noise, so without intervals."
+    elif has_truth:
         inside = (frame["difference"].abs() <= 1.96 * frame["std"]).mean()
         sentence = f"{title}: {percent(float(inside))} of the true counts lie within ±1.96 σ."
     height = 260 if long else max(24 * len(ticks), 70)
@@ -771,13 +816,23 @@ def bars(frame: pd.DataFrame, name: str, *, title: str) -> Figure:
 # -- the whole run ---------------------------------------------------------------------------------
 
 
-def error_curve(frame: pd.DataFrame, *, at: int, normalized: bool = True) -> Figure:
-    """Draw ``views.errors`` with a cursor at one round."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Ghost:
+    """Another run's ``views.errors``, to be drawn dashed beside this one's."""
+
+    label: str
+    frame: pd.DataFrame
+
+
+def error_curve(
+    frame: pd.DataFrame, *, at: int, normalized: bool = True, ghosts: Sequence[Ghost] = ()
+) -> Figure:
+    """Draw ``views.errors`` with a cursor at one round, and other runs' curves as ghosts."""
     import altair as alt
 
     sources = _Sources()
     unit = "mean L1 error ÷ N" if normalized else "mean L1 error (records)"
-    last = int(frame["round"].max())
+    last = int(max(f["round"].max() for f in (frame, *(g.frame for g in ghosts))))
     ticks = None if last > 20 else list(range(last + 1))
     axis = _axis(format="d", tickMinStep=1, **({} if ticks is None else {"values": ticks}))
     x = alt.X("round:Q", title="round", scale=alt.Scale(domain=[0, max(last, 1)]), axis=axis)
@@ -797,11 +852,52 @@ def error_curve(frame: pd.DataFrame, *, at: int, normalized: bool = True) -> Fig
     now = float(frame.loc[frame["round"] == at, "error"].iloc[0])
     first = float(frame["error"].iloc[0])
     sentence = f"The {unit} is {now:.3g} {_after(at)}; it was {first:.3g} before the first round."
-    table = frame.set_axis(["round", unit], axis=1)
+    layers = [cursor, line, points, dot]
+    if ghosts:
+        layers.insert(0, _ghost_lines(sources, ghosts, x, y, unit))
+        ends = (f"{g.label} ends at {g.frame['error'].iloc[-1]:.3g}" for g in ghosts)
+        sentence += f" Dashed: {'; '.join(ends)}."
     return _figure(
-        alt.layer(cursor, line, points, dot), sources, "True error, round by round", sentence,
-        NOT_PRIVATE, table, height=210,
+        alt.layer(*layers), sources, "True error, round by round", sentence,
+        NOT_PRIVATE, _error_table(frame, ghosts, unit), height=210,
     )  # fmt: skip
+
+
+def _ghost_lines(sources: _Sources, ghosts: Sequence[Ghost], x: Any, y: Any, unit: str) -> Any:
+    import altair as alt
+    import pandas as pd
+
+    labels = distinct((ghost.label for ghost in ghosts), longest=60)
+    data = pd.concat([g.frame.assign(run=n) for g, n in zip(ghosts, labels, strict=True)])
+    dashes = [[7, 4], [2, 3], [9, 3, 2, 3]]
+    n = len(labels)
+    kind = alt.Scale(domain=labels, range=[ORANGE, GREEN, PINK][:n])
+    dash = alt.Scale(domain=labels, range=dashes[:n])
+    legend = _legend(columns=1, labelLimit=320, symbolType="stroke", symbolSize=260)
+    return (
+        sources.chart(data)
+        .mark_line(strokeWidth=2.2)
+        .encode(
+            x=x,
+            y=y,
+            color=alt.Color("run:N", title=None, scale=kind, legend=legend),
+            strokeDash=alt.StrokeDash("run:N", title=None, scale=dash, legend=legend),
+            tooltip=[
+                alt.Tooltip("run:N", title="run"),
+                alt.Tooltip("round:Q", title="round"),
+                alt.Tooltip("error:Q", title=unit, format=".4g"),
+            ],
+        )
+    )
+
+
+def _error_table(frame: pd.DataFrame, ghosts: Sequence[Ghost], unit: str) -> pd.DataFrame:
+    """One row a round, one column a run."""
+    table = frame.set_index("round")[["error"]].set_axis([unit], axis=1)
+    for ghost in ghosts:
+        column = ghost.frame.set_index("round")[["error"]]
+        table = table.join(column.set_axis([f"{unit}, {ghost.label}"], axis=1), how="outer")
+    return table.reset_index()
 
 
 # -- what every chart has --------------------------------------------------------------------------
@@ -907,3 +1003,293 @@ def _legend(**settings: Any) -> Any:
         "offset": 6,
     }
     return alt.Legend(**(defaults | settings))
+
+
+# -- before a run: public --------------------------------------------------------------------------
+
+PLANNER, SPLIT = "ResidualPlanner", "equal split"
+
+
+def asked(frame: pd.DataFrame, names: Sequence[str], *, pick: bool = False) -> Figure:
+    """Draw ``views.asked``: which pairs are asked for; attributes alone are the diagonal.
+
+    Args:
+        frame: The grid.
+        names: The attributes' names.
+        pick: Whether squares can be clicked on (parameter ``pick``, fields first and second).
+    """
+    import altair as alt
+
+    sources = _Sources()
+    labels = distinct(names, longest=18)
+    wanted, held = frame["weight"] > 0, frame["holding"] > 0
+    data = frame[["first", "second", "cells", "weight", "holding"]].assign(
+        x=[labels[i] for i in frame["first"]],
+        y=[labels[i] for i in frame["second"]],
+        name=distinct(frame["label"], longest=60),
+        state=np.select([wanted, held], _ASKED[:2], _ASKED[2]),
+        mark=[
+            ("●" if w == 1 else f"×{w:g}") if w > 0 else ("+" if h else "")
+            for w, h in zip(frame["weight"], frame["holding"], strict=True)
+        ],
+        ink=np.where(wanted, "white", GREY),
+    )
+    angle = -35 if len(labels) < 8 else -60
+    axis = _axis(labelAngle=angle, labelLimit=104, labelOverlap=False)
+    x = alt.X("x:N", title="attribute", sort=labels, axis=axis)
+    y = alt.Y("y:N", title=None, sort=labels, axis=_axis(labelLimit=104, labelOverlap=False))
+    colour = alt.Fill(
+        "state:N",
+        title=None,
+        scale=alt.Scale(domain=list(_ASKED), range=[BLUE, "#56B4E955", "#80808022"]),
+        legend=_legend(columns=2, symbolType="square", symbolStrokeColor=GREY, symbolStrokeWidth=1),
+    )
+    tooltip = [
+        alt.Tooltip("name:N", title="table"),
+        alt.Tooltip("state:N", title="state"),
+        alt.Tooltip("weight:Q", title="weight", format="g"),
+        alt.Tooltip("holding:Q", title="larger tables that hold it"),
+        alt.Tooltip("cells:Q", title="cells", format=","),
+    ]
+    base = sources.chart(data).encode(x=x, y=y, tooltip=tooltip)
+    squares = base.mark_rect(stroke=GREY, strokeWidth=1, cursor="pointer" if pick else "default")
+    squares = squares.encode(fill=colour)
+    if pick:
+        point = alt.selection_point(name="pick", fields=["first", "second"], empty=False)
+        squares = squares.add_params(point)
+    signs = base.mark_text(fontSize=13, fontWeight=600, cursor="pointer" if pick else "default")
+    signs = signs.encode(text="mark:N", color=alt.Color("ink:N", scale=None, legend=None))
+    count = int(wanted.sum())
+    within = int((~wanted & held).sum())
+    sentence = (
+        f"Of the {len(frame):,} tables of one or two attributes {count:,} are asked for by "
+        f"themselves, and {within:,} more come with a larger table asked for."
+    )
+    table = frame[["label", "cells", "weight", "holding"]].set_axis(
+        ["table", "cells", "weight (0: not asked for)", "larger tables that hold it"], axis=1
+    )
+    return _figure(
+        alt.layer(squares, signs), sources, "Which tables are asked for", sentence, "public",
+        table, height=30 * len(names) + 6,
+    )  # fmt: skip
+
+
+_ASKED = ("● asked for", "+ within a larger table", "not asked for")
+
+
+def predicted(frame: pd.DataFrame) -> Figure:
+    """Draw ``views.predicted``: expected errors of both batch mechanisms, table by table."""
+    import altair as alt
+
+    sources = _Sources()
+    few = len(frame) <= 16
+    names = distinct(frame["label"], longest=60)
+    shown = frame.assign(row=names if few else range(1, len(frame) + 1), name=names)
+    if len(shown) > POINTS:
+        keep = np.unique(np.linspace(0, len(shown) - 1, POINTS).round().astype(int))
+        shown = shown.iloc[keep]
+    parts = shown[["row", "name", "cells", "planner", "split"]].melt(
+        id_vars=["row", "name", "cells"], var_name="by", value_name="error"
+    )
+    parts["by"] = parts["by"].map({"planner": PLANNER, "split": SPLIT})
+    colour, shape = _two_mechanisms()
+    unit = "expected L1 error (records)"
+    value = alt.X if few else alt.Y
+    error = value(
+        "error:Q", title=unit, scale=_log_scale(parts["error"]),
+        axis=_axis(format="~s", grid=True, values=_log_ticks(parts["error"])),
+    )  # fmt: skip
+    where: Any
+    if few:
+        where = alt.Y(
+            "row:N", title=None, sort=names, axis=_axis_above(), scale=alt.Scale(paddingInner=0.6)
+        )
+    else:
+        title = f"the {len(frame):,} tables, by ResidualPlanner's error"
+        where = alt.X("row:Q", title=title, axis=_axis(format="d"), scale=alt.Scale(nice=False))
+    tooltip = [
+        alt.Tooltip("name:N", title="table"),
+        alt.Tooltip("by:N", title="mechanism"),
+        alt.Tooltip("error:Q", title=unit, format=",.0f"),
+        alt.Tooltip("cells:Q", title="cells", format=","),
+    ]
+    base = sources.chart(parts).encode(where, error, tooltip=tooltip)
+    points = base.mark_point(filled=True, opacity=1, size=90 if few else 22)
+    layers = [points.encode(color=colour, shape=shape)]
+    if few:
+        line = sources.chart(shown[["row", "planner", "split"]]).mark_rule(color=GREY, opacity=0.6)
+        layers.insert(0, line.encode(where, alt.X("planner:Q", title=unit), alt.X2("split")))
+    sentence = (
+        f"Expected of {PLANNER}: a mean error of {frame['planner'].mean():,.0f} records a table; "
+        f"of an {SPLIT}: {frame['split'].mean():,.0f}. Known from sizes alone."
+    )
+    if len(shown) < len(frame):
+        sentence += f" {POINTS} of {len(frame):,} tables are drawn, evenly spaced."
+    table = frame[["label", "cells", "weight", "planner", "split"]].set_axis(
+        ["table", "cells", "weight", f"{PLANNER} (L1, records)", f"{SPLIT} (L1, records)"], axis=1
+    )
+    height = 38 * len(frame) + 8 if few else 260
+    title = "Expected error of each table"
+    return _figure(alt.layer(*layers), sources, title, sentence, "public", table, height=height)
+
+
+def _log_scale(values: pd.Series[float]) -> Any:
+    import altair as alt
+
+    return alt.Scale(
+        type="log", domain=[float(values.min()) / 1.25, float(values.max()) * 1.25], nice=False
+    )
+
+
+def _log_ticks(values: pd.Series[float]) -> list[float]:
+    """Three ticks or more: powers of ten, else 1, 2, 5 within a decade, else every digit."""
+    low, high = float(values.min()) / 1.25, float(values.max()) * 1.25
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for steps in ((1,), (1, 2, 5), tuple(range(1, 10))):
+        ticks = [step * 10.0**power for power in powers for step in steps]
+        inside = [tick for tick in ticks if low <= tick <= high]
+        if len(inside) >= 3:
+            break
+    return inside
+
+
+def _two_mechanisms() -> tuple[Any, Any]:
+    import altair as alt
+
+    domain = [PLANNER, SPLIT]
+    colour = alt.Color(
+        "by:N", title=None, scale=alt.Scale(domain=domain, range=[BLUE, ORANGE]), legend=_legend()
+    )
+    shape = alt.Shape(
+        "by:N",
+        title=None,
+        scale=alt.Scale(domain=domain, range=["circle", "diamond"]),
+        legend=_legend(),
+    )
+    return colour, shape
+
+
+def predicted_curve(frame: pd.DataFrame, *, epsilon: float, at: tuple[float, float]) -> Figure:
+    """Draw ``views.predicted_curve`` with a cursor at the epsilon chosen.
+
+    Args:
+        frame: The curve.
+        epsilon: What is chosen.
+        at: Both predictions there: ResidualPlanner's and the equal split's.
+    """
+    import altair as alt
+    import pandas as pd
+
+    sources = _Sources()
+    parts = frame.melt(
+        id_vars=["epsilon", "rho"], value_vars=["planner", "split"], var_name="by",
+        value_name="error",
+    )  # fmt: skip
+    parts["by"] = parts["by"].map({"planner": PLANNER, "split": SPLIT})
+    colour, _ = _two_mechanisms()
+    legend = _legend(symbolType="stroke", symbolSize=400, symbolStrokeWidth=3)
+    colour = colour.legend(legend)
+    # By fill: on the lines' channel the points would draw themselves into the legend.
+    fill = alt.Fill(
+        "by:N", scale=alt.Scale(domain=[PLANNER, SPLIT], range=[BLUE, ORANGE]), legend=None
+    )
+    unit = "mean expected L1 error (records)"
+    ticks = [0.01, 0.1, 1, 10, 100]
+    x = alt.X(
+        "epsilon:Q", title="ε (log scale): more private ← → more accurate",
+        scale=alt.Scale(type="log", nice=False), axis=_axis(values=ticks, format="~g"),
+    )  # fmt: skip
+    y = alt.Y(
+        "error:Q", title=unit, scale=_log_scale(parts["error"]),
+        axis=_axis(format="~s", grid=True, values=_log_ticks(parts["error"])),
+    )  # fmt: skip
+    tooltip = [
+        alt.Tooltip("by:N", title="mechanism"),
+        alt.Tooltip("epsilon:Q", title="ε", format=".3g"),
+        alt.Tooltip("rho:Q", title="ρ", format=".3g"),
+        alt.Tooltip("error:Q", title=unit, format=",.3g"),
+    ]
+    base = sources.chart(parts).encode(x, y, tooltip=tooltip)
+    dash = alt.StrokeDash(
+        "by:N", title=None, scale=alt.Scale(domain=[PLANNER, SPLIT], range=[[1, 0], [6, 4]]),
+        legend=legend,
+    )  # fmt: skip
+    lines = base.mark_line(strokeWidth=2.5).encode(color=colour, strokeDash=dash)
+    here = pd.DataFrame({"epsilon": epsilon, "by": [PLANNER, SPLIT], "error": at})
+    now = sources.chart(here)
+    rule = now.mark_rule(color=RED, strokeDash=[5, 4], strokeWidth=2).encode(
+        x, y=alt.value(0), y2=alt.value("height")
+    )
+    dots = [
+        now.transform_filter(alt.datum.by == by)
+        .mark_point(shape=shape, size=120, opacity=1, stroke=None)
+        .encode(x, y, fill=fill)
+        for by, shape in ((PLANNER, "circle"), (SPLIT, "diamond"))
+    ]
+    sentence = (
+        f"At ε = {epsilon:.3g} the mean expected error is {at[0]:,.0f} records a table "
+        f"({PLANNER}) and {at[1]:,.0f} ({SPLIT}); dashed: the ε chosen."
+    )
+    table = frame[["epsilon", "rho", "planner", "split"]].set_axis(
+        ["ε", "ρ", f"{PLANNER} (mean L1, records)", f"{SPLIT} (mean L1, records)"], axis=1
+    )
+    return _figure(
+        alt.layer(rule, lines, *dots), sources, "Expected error at other budgets", sentence,
+        "public", table, height=240,
+    )  # fmt: skip
+
+
+# -- one marginal, looked at closely ---------------------------------------------------------------
+
+
+def noise_shape(frame: pd.DataFrame) -> Figure:
+    """Draw ``views.noise_shape``: do errors look like noise?"""
+    import altair as alt
+
+    sources = _Sources()
+    data = frame.assign(
+        middle=(frame["low"] + frame["high"]) / 2,
+        part=np.where(frame["low"].abs().clip(lower=frame["high"].abs()) > 2, *_BINS),
+        law="noise alone",
+    )
+    scale = alt.Scale(domain=[-4, 4])
+    x = alt.X(
+        "low:Q", title="error ÷ noise σ (outer bars: all beyond)", scale=scale,
+        axis=_axis(values=list(range(-4, 5)), format="d"),
+    )  # fmt: skip
+    y = alt.Y("cells:Q", title="cells", axis=_axis(format="~s", grid=True, tickMinStep=1))
+    colour = alt.Color(
+        "part:N",
+        title=None,
+        scale=alt.Scale(domain=[_BINS[1], _BINS[0], "noise alone"], range=[SKY, ORANGE, RED]),
+        legend=_legend(),
+    )
+    tooltip = [
+        alt.Tooltip("low:Q", title="from"),
+        alt.Tooltip("high:Q", title="to"),
+        alt.Tooltip("cells:Q", title="cells", format=","),
+        alt.Tooltip("normal:Q", title="by noise alone", format=",.1f"),
+    ]
+    base = sources.chart(data)
+    columns = base.mark_bar(stroke="white", strokeWidth=0.5).encode(
+        x, y, alt.X2("high"), alt.Y2(datum=0), color=colour, tooltip=tooltip
+    )
+    law = base.mark_line(point=True, strokeWidth=2).encode(
+        alt.X("middle:Q", scale=scale), alt.Y("normal:Q"), color=alt.Color("law:N"), tooltip=tooltip
+    )
+    total = int(frame["cells"].sum())
+    beyond = int(data.loc[data["part"] == _BINS[0], "cells"].sum())
+    sentence = (
+        f"{beyond:,} of {total:,} cells err by more than 2 σ; noise alone would do so in "
+        f"{0.0455 * total:,.0f}."
+    )
+    table = frame[["low", "high", "cells", "normal"]].set_axis(
+        ["from (σ)", "to (σ)", "cells", "cells by noise alone"], axis=1
+    )
+    return _figure(
+        alt.layer(columns, law), sources, "Does noise look like noise?", sentence, NOT_PRIVATE,
+        table, height=190,
+    )  # fmt: skip
+
+
+_BINS = ("beyond 2 σ", "within 2 σ")

@@ -17,7 +17,7 @@ import numpy as np
 from engine import completed, grem
 from engine.accounting import Ledger
 from engine.domain import Domain, subsets
-from engine.errors import OptionError
+from engine.errors import BudgetError, OptionError
 from engine.measure import measure_error, measure_marginal, measure_residuals
 from engine.mechanisms.base import (
     check_omission,
@@ -239,6 +239,34 @@ class AimGrem:
             state.workload, state.beliefs, state.ledger, self.name, state.rehearsal,
             completion=completion,
         )  # fmt: skip
+
+    def with_budget(self, state: AimState, *, rho: Fraction) -> AimState:
+        """Return the state as if the whole budget were this: for "what if" beside a run.
+
+        What was spent stays as it is. What is left, and so the budget of every round to come, grows
+        by one factor: the same plan from here on, carried out more precisely.
+
+        Raises:
+            BudgetError: If no round is left to spend it on, or more was spent already
+                (``E_OVERSPEND``).
+        """
+        before = state.ledger
+        if state.finished or rho <= before.spent:
+            raise BudgetError(
+                f"A budget of rho = {float(rho):.6g} leaves nothing to do here: "
+                f"{float(before.spent):.6g} is spent. Fork an earlier round, or give more.",
+                code="E_OVERSPEND",
+                asked=float(rho),
+                left=float(before.left),
+            )
+        ledger = Ledger(rho).charge(*before.entries)
+        factor = ledger.left / before.left
+        return replace(
+            state,
+            ledger=ledger,
+            rho_measure=factor * state.rho_measure,
+            rho_select=factor * state.rho_select,
+        )
 
     # -- one round ------------------------------------------------------------------------------
 
