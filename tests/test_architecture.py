@@ -35,6 +35,7 @@ ORDER = [
     "shrinkage",
     "completed",  # beliefs -> completed estimates, like grem below trace
     "dense",
+    "nonnegative",
     "grem",  # beliefs -> estimates: below trace, whose releases answer with it
     "trace",
     "tables",
