@@ -239,10 +239,10 @@ def link(run: session.Watched) -> None:
         links.show(run, here.view, "rounds", None)
         return
     titles = {name: title for name, title, _ in PAGES if name != PAGES[0][0]}
-    page = st.segmented_control(
-        "It opens", list(titles), default="rounds", format_func=titles.__getitem__, required=True,
-        key="link_page",
-    )  # fmt: skip
+    names = [name for name in titles if name not in ("data", "about")]
+    page = st.selectbox(
+        "It opens", names, names.index("rounds"), format_func=titles.__getitem__, key="link_page"
+    )
     links.show(run, here.view, str(page), here.marginal)
 
 

@@ -26,6 +26,10 @@ MOST_CELLS = 30_000_000
 
 MECHANISMS: dict[str, tuple[str, Callable[[], Any]]] = {
     "aim_grem": ("AIM+GReM", engine.AimGrem),
+    "aim_grem_maxent": (
+        "AIM+GReM, completed by maximum entropy",
+        lambda: engine.AimGrem(completion="maxent"),
+    ),
     "aim_grem_paper": ("AIM+GReM, as published", engine.AimGrem.paper),
     "aim_grem_iid": ("AIM+GReM, equal noise (ablation)", lambda: engine.AimGrem(noise="iid")),
     "residual_planner": ("ResidualPlanner, one round", engine.ResidualPlanner),
