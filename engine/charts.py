@@ -18,10 +18,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from engine import html, pictures, views
+from engine.errors import OptionError
+from engine.evaluation import Comparison, compare
+from engine.released import Estimate
+from engine.trace import RoundEnded, Started
+from engine.types import AttributeSet
 from engine.views import percent
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from engine.mechanisms.base import Run
+    from engine.tables import CountSource, Private
 
 Badge = Literal["released", "public", "not private (never released)"]
 NOT_PRIVATE: Badge = "not private (never released)"
@@ -72,6 +81,41 @@ class Figure:
         bare.datasets = {}
         content: dict[str, Any] = bare.to_dict(validate=False)
         return {**content, "datasets": self.chart.datasets}
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
+        return pictures.mimebundle(self)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sheet:
+    """Several figures that belong together, under one heading; what a notebook shows of a round.
+
+    Args:
+        title: A few words.
+        figures: In reading order.
+        notes: Sentences to go with them; texts in them are as users wrote them.
+        width: Pixels for each figure.
+    """
+
+    title: str
+    figures: tuple[Figure, ...]
+    notes: tuple[str, ...] = ()
+    width: int = pictures.WIDTH
+
+    def html(self, *, captions: bool = True) -> str:
+        """Return the sheet as HTML, its pictures inside."""
+        notes = " ".join(html.escape(note, longest=500) for note in self.notes)
+        return (
+            f'<div style="font-family:system-ui,sans-serif;font-size:14px;margin:4px 0 8px">'
+            f"<b>{html.escape(self.title, longest=120)}</b><br>{notes}</div>"
+            + pictures.sheet(self.figures, width=self.width, captions=captions)
+        )
+
+    def __repr__(self) -> str:
+        return "\n".join([self.title, *self.notes, *(f"- {f.alt}" for f in self.figures)])
+
+    def _repr_html_(self) -> str:
+        return self.html()
 
 
 # -- users' texts ---------------------------------------------------------------------------------
@@ -801,6 +845,228 @@ def error_curve(frame: pd.DataFrame, *, at: int, normalized: bool = True) -> Fig
     return _figure(
         alt.layer(cursor, line, points, dot), sources, "True error, round by round", sentence,
         NOT_PRIVATE, table, height=210,
+    )  # fmt: skip
+
+
+# -- several together ------------------------------------------------------------------------------
+
+
+def round(run: Run, number: int) -> Sheet:
+    """Show one round from released values alone; 0 is what was measured before the first.
+
+    Args:
+        run: A finished run.
+        number: The round.
+
+    Raises:
+        OptionError: If the run has no such round.
+    """
+    after, event = run.at(number), run.events[number]
+    domain, ledger_so_far = after.domain, views.budget(run.events[: number + 1])
+    if not isinstance(event, RoundEnded):
+        assert isinstance(event, Started)
+        first = [measured(views.measured(event.measurements, domain))] if event.measurements else []
+        note = "Measured before the first round." if first else "Nothing is measured yet."
+        return Sheet("Before round 1", (*first, ledger(ledger_so_far, at=0)), (note,))
+    gamma = event.selected if event.selected is not None else run.release.workload.marginals[0]
+    inside = [m for m in event.measurements if set(m.attrs) <= set(gamma)]
+    moved = views.touched(run.at(number - 1).beliefs, after.beliefs, event, after.workload)
+    chosen = "everything" if event.selected is None else domain.label(gamma)
+    return Sheet(
+        f"Round {number} of {len(run.rounds)}: {chosen}",
+        (
+            lattice(views.allocation(event, domain, gamma)),
+            measured(views.measured(inside, domain)),
+            touched(moved, domain.names, threshold=event.threshold),
+            marginal(after.estimate(*flat(domain.sizes, gamma))),
+            ledger(ledger_so_far, at=number),
+        ),
+        tuple(views.explain_released(event, domain)),
+    )
+
+
+def filmstrip(run: Run, *attributes: str | int, frames: int = 4) -> Sheet:
+    """Show one released marginal as the run goes on; the tables of two attributes in one scale.
+
+    Args:
+        run: A finished run.
+        *attributes: One or two of them; none takes what the last round chose.
+        frames: How many moments, the first and the last among them.
+
+    Raises:
+        DomainError, WorkloadError: If the run does not answer that marginal.
+    """
+    domain, last = run.release.domain, len(run.rounds)
+    chosen = run.rounds[-1].selected if last else None
+    gamma = domain.attrs(*attributes) or flat(
+        domain.sizes, chosen or run.release.workload.marginals[-1]
+    )
+    moments = sorted({int(k) for k in np.linspace(0, last, max(frames, 2)).round()})
+    estimates = [run.at(k).estimate(*gamma) for k in moments]
+    limits = _spread([e.values for e in estimates])
+    figures = [
+        marginal(estimate, title=_moment(k, last), limits=limits, small=True)
+        for k, estimate in zip(moments, estimates, strict=True)
+    ]
+    return Sheet(domain.label(gamma), tuple(figures), width=_FRAME)
+
+
+def _moment(number: int, last: int) -> str:
+    return "Before round 1" if number == 0 else f"After round {number} of {last}"
+
+
+def _spread(values: Sequence[Any]) -> tuple[float, float]:
+    low = min(float(v.min()) for v in values)
+    return min(low, 0.0), max(*(float(v.max()) for v in values), min(low, 0.0) + 1e-9, 0.0)
+
+
+def flat(sizes: Sequence[int], gamma: AttributeSet) -> AttributeSet:
+    """Two of a marginal's attributes at most, those with most values: what a picture can hold."""
+    largest = sorted(gamma, key=lambda i: -sizes[i])[:2]
+    return tuple(sorted(largest))
+
+
+def marginal(
+    shown: Estimate | Comparison,
+    *,
+    column: str = "released",
+    title: str | None = None,
+    limits: tuple[float, float] | None = None,
+    small: bool = False,
+) -> Figure:
+    """Draw a marginal of one or two attributes: a release's, or one beside the truth.
+
+    Args:
+        shown: An estimate, or its comparison with the records.
+        column: What the cells of two attributes show, as for ``heatmap``.
+        title: What it is; by default the marginal's name.
+        limits: Ends of the scale, to share it.
+        small: Whether it is one frame of a strip.
+
+    Raises:
+        OptionError: If there are none, or more than two, attributes.
+    """
+    frame = views.comparison(shown) if isinstance(shown, Comparison) else views.released(shown)
+    names = [shown.domain[i].name for i in shown.attrs]
+    title = safe(title or shown.domain.label(shown.attrs), longest=60)
+    if len(names) == 1:
+        return bars(frame, names[0], title=title)
+    if len(names) != 2:
+        raise OptionError(
+            f"A picture shows one or two attributes; this marginal has {len(names)}. Ask for a "
+            "smaller one."
+        )
+    pair = (names[0], names[1])
+    return heatmap(frame, column, pair, title=title, limits=limits, small=small)
+
+
+def truth(estimate: Estimate, table: CountSource | Private) -> tuple[Figure, ...]:
+    """Draw an estimate beside the truth, for a demonstration's screen. Not private.
+
+    Raises:
+        OptionError: If there are none, or more than two, attributes.
+    """
+    compared = compare(estimate, table)
+    if len(estimate.attrs) == 1:
+        return (marginal(compared, title="Released and true"),)
+    limits = _spread([compared.exact, compared.released])
+    return (
+        marginal(compared, column="exact", title="True", limits=limits),
+        marginal(compared, column="released", title="Released", limits=limits),
+        marginal(compared, column="difference", title="Released less true"),
+    )
+
+
+def picture(shown: object) -> tuple[Figure, ...]:
+    """Return what a picture says more than a table of a result; nothing where it does not."""
+    if isinstance(shown, Comparison) and len(shown.attrs) == 2:
+        return (marginal(shown, column="difference", title="Released less true"),)
+    if isinstance(shown, Estimate) and len(shown.attrs) in (1, 2):
+        return (marginal(shown),) if shown.values.size <= _MOST_CELLS_SHOWN else ()
+    if type(shown).__name__ == "Run":  # which stands beside this module, not below it
+        run: Any = shown
+        return filmstrip(run).figures
+    return ()
+
+
+_MOST_CELLS_SHOWN = 4_000
+_FRAME = 226
+"""Pixels for one frame of a strip: four fit beside each other."""
+
+
+def beside(plain: dict[str, Any], figures: Sequence[Figure]) -> dict[str, Any]:
+    """Add pictures to what a notebook shows of a result."""
+    if not figures:
+        return plain
+    if pictures.can_draw():
+        width = _FRAME if len(figures) > 1 else pictures.WIDTH
+        drawn = pictures.sheet(figures, width=width, captions=len(figures) == 1)
+        return {**plain, "text/html": plain["text/html"] + drawn}
+    return {**plain, pictures.VEGA_LITE: pictures.vega_lite(figures[-1])}
+
+
+def trials(frame: pd.DataFrame, *, normalized: bool = True) -> Figure:
+    """Draw true errors of repeated runs against epsilon, one line a mechanism. Not private.
+
+    Args:
+        frame: One row a run: mechanism, epsilon, seed and error (mean L1).
+        normalized: Whether errors are divided by N.
+    """
+    import altair as alt
+    import pandas as pd
+
+    sources = _Sources()
+    unit = "mean L1 error ÷ N" if normalized else "mean L1 error (records)"
+    grouped = frame.groupby(["mechanism", "epsilon"], sort=False)["error"]
+    ends = {"low": grouped.quantile(0.1), "error": grouped.median(), "high": grouped.quantile(0.9)}
+    data = pd.DataFrame({**ends, "trials": grouped.size()}).reset_index()
+    names = list(frame["mechanism"].unique())
+    legend = dict(zip(names, distinct(names, longest=44), strict=True))
+    data["name"] = [legend[name] for name in data["mechanism"]]
+    shown = list(legend.values())
+    colours = [BLUE, RED, GREEN, ORANGE, PINK, SKY, GREY]
+    colour = alt.Color(
+        "name:N", title=None, legend=_legend(columns=2, symbolOpacity=1),
+        scale=alt.Scale(domain=shown, range=[colours[k % 7] for k in range(len(shown))]),
+    )  # fmt: skip
+    shape = alt.Shape(
+        "name:N",
+        title=None,
+        scale=alt.Scale(domain=shown),
+        legend=_legend(columns=2, symbolOpacity=1),
+    )
+    ticks = sorted(float(e) for e in data["epsilon"].unique())
+    x = alt.X(
+        "epsilon:Q", title="ε (log scale): less private to the right",
+        scale=alt.Scale(type="log", nice=False, padding=18), axis=_axis(values=ticks, format="~g"),
+    )  # fmt: skip
+    tooltip = [
+        alt.Tooltip("name:N", title="mechanism"),
+        alt.Tooltip("epsilon:Q", title="ε"),
+        alt.Tooltip("error:Q", title=unit, format=".4g"),
+        alt.Tooltip("trials:Q", title="runs"),
+    ]
+    base = sources.chart(data).encode(x=x, color=colour, tooltip=tooltip)
+    y = alt.Y("error:Q", title=unit, scale=alt.Scale(zero=True), axis=_axis(format="~g", grid=True))
+    reach = base.mark_rule(strokeWidth=7, opacity=0.3).encode(
+        y=alt.Y("low:Q", title=unit), y2=alt.Y2("high")
+    )
+    line = base.mark_line(strokeWidth=2).encode(y=y)
+    points = base.mark_point(size=90, filled=True, opacity=1).encode(y=y, shape=shape)
+    best = data.sort_values(["epsilon", "error"]).drop_duplicates("epsilon")
+    won = "; ".join(
+        f"at ε = {row.epsilon:g} {row.mechanism} is lowest ({row.error:.3g})"
+        for row in best.itertuples()
+    )
+    sentence = (
+        f"Points are medians over seeds, bars reach from the 10 % to the 90 % quantile: {won}."
+    )
+    table = data[["mechanism", "epsilon", "trials", "low", "error", "high"]].set_axis(
+        ["mechanism", "ε", "runs", "10 %", "median", "90 %"], axis=1
+    )
+    return _figure(
+        alt.layer(reach, line, points), sources, "Error against ε", sentence, NOT_PRIVATE, table,
+        height=260,
     )  # fmt: skip
 
 

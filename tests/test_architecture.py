@@ -20,6 +20,7 @@ ORDER = [
     # Lowest first: a module may import only what stands before it.
     "types",
     "errors",
+    "html",  # what every result shows itself with
     "domain",
     "kernels",
     "axes",
@@ -43,6 +44,7 @@ ORDER = [
     "mechanisms.aim_grem",
     "evaluation",
     "views",
+    "pictures",
     "charts",
     "",  # engine/__init__.py
     "__main__",
