@@ -990,7 +990,7 @@ def picture(shown: object) -> tuple[Figure, ...]:
 
 
 _MOST_CELLS_SHOWN = 4_000
-_FRAME = 226
+_FRAME = 210
 """Pixels for one frame of a strip: four fit beside each other."""
 
 

@@ -18,6 +18,7 @@ from engine import html
 VEGA_LITE = "application/vnd.vegalite.v5+json"
 """What JupyterLab, Notebook 7 and VS Code draw by themselves; they know no version 6 yet."""
 WIDTH = 470
+"""Pixels a figure is drawn for; it shrinks where there is less room."""
 
 
 class Drawn(Protocol):
@@ -68,7 +69,8 @@ def image(figure: Drawn, *, width: int = WIDTH) -> str:
     )
     return (
         f'<img alt="{html.escape(figure.alt, longest=600)}" src="{address}" '
-        f'style="width:100%;max-width:{width}px;height:auto;background:#fff;border-radius:4px">'
+        f'style="width:100%;max-width:{width}px;height:auto;background:#fff;'
+        'border-radius:4px">'
     )
 
 
@@ -80,17 +82,20 @@ def card(figure: Drawn, *, width: int = WIDTH, caption: bool = True) -> str:
         picture += f" {html.badge(figure.badge)}"
     small = "font-size:12.5px;opacity:.8;line-height:1.35;margin-top:2px"
     below = f'<figcaption style="{small}">{said}</figcaption>' if caption or not can_draw() else ""
-    style = f"margin:0;font-family:system-ui,sans-serif;flex:0 1 {width}px;min-width:0"
+    style = "margin:0 0 14px;font-family:system-ui,sans-serif;break-inside:avoid;min-width:0"
     return f'<figure style="{style}">{picture}{below}</figure>'
 
 
 def sheet(figures: Sequence[Drawn], *, width: int = WIDTH, captions: bool = True) -> str:
-    """Return figures side by side, as many in a row as there is room for."""
+    """Return figures side by side: small ones in rows, as a strip, others in columns."""
     cards = "".join(card(figure, width=width, caption=captions) for figure in figures)
-    return (
-        '<div style="display:flex;flex-wrap:wrap;gap:14px 18px;align-items:flex-start;'
-        f'font-family:system-ui,sans-serif">{cards}</div>'
-    )
+    if width < WIDTH:
+        columns = f"repeat(auto-fill,minmax(min({width}px,100%),1fr))"
+        style = f"display:grid;grid-template-columns:{columns};gap:0 18px;max-width:1100px"
+    else:
+        columns = f"columns:{min(len(figures), 2)} {width - 50}px"
+        style = f"{columns};column-gap:22px;max-width:{2 * width + 22}px"
+    return f'<div style="{style}">{cards}</div>'
 
 
 def mimebundle(figure: Drawn) -> dict[str, Any]:

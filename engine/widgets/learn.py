@@ -17,12 +17,13 @@ from engine.types import AttributeSet, FloatArray
 from engine.widgets.screen import text
 
 _EXAMPLE = ((30.0, 10.0, 5.0), (12.0, 18.0, 25.0))
+_EXAMPLE_LABELS = (("young", "old"), ("low", "middle", "high"))
 _MOST = 6
 
 
 def decompose(
     values: ArrayLike = _EXAMPLE,
-    names: Sequence[str] = ("row", "column"),
+    names: Sequence[str] = ("age", "income"),
     *,
     labels: Sequence[Sequence[str]] | None = None,
 ) -> Decomposition:
@@ -57,6 +58,8 @@ def decompose(
         raise engine.OptionError(
             "A value is no finite number, or there is not one name an axis. Correct it."
         )
+    if labels is None and values is _EXAMPLE:
+        labels = _EXAMPLE_LABELS
     given = labels or [[str(k + 1) for k in range(n)] for n in table.shape]
     if [len(one) for one in given] != list(table.shape):
         raise engine.OptionError("There is not one label for each value. Complete the labels.")

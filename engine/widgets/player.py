@@ -7,7 +7,7 @@ from typing import Any
 import ipywidgets as w
 
 import engine
-from engine import charts, html, views
+from engine import charts, html, pictures, views
 from engine.charts import Figure, Sheet
 from engine.tables import CountSource, Private
 from engine.types import AttributeSet
@@ -97,7 +97,7 @@ class Explorer(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self.truth = w.Checkbox(
             value=truth and story.private is not None, indent=False,
             description="Show what is not private: true counts, scores, errors",
-            disabled=story.private is None, layout=w.Layout(width="auto"),
+            disabled=story.private is None, layout=w.Layout(width="auto", margin="2px 14px"),
         )  # fmt: skip
         self.play.value = self.slider.value
         w.jslink((self.play, "value"), (self.slider, "value"))
@@ -136,9 +136,7 @@ class Explorer(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self.forward.disabled = self.at == self.slider.max
         self.header.value = _header(self.run, self.at, shows=shows)
         key = (self.at, self.marginal.value, shows)
-        sheets = [_round(self.run, self.at), self._closely()]
-        if shows:
-            sheets.append(self._beside_truth())
+        sheets = [self._released(), *(self._beside_truth() if shows else [])]
         self._screen.show(*sheets, key=key)
 
     def _gamma(self) -> AttributeSet:
@@ -150,39 +148,40 @@ class Explorer(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         fallback = release.workload.marginals[-1] or (0,)
         return charts.flat(release.domain.sizes, chosen or fallback)
 
-    def _closely(self) -> Sheet:
-        estimate = self.run.at(self.at).estimate(*self._gamma())
-        note = "" if estimate.std is None else f"Noise σ in each cell: {estimate.std:,.3g} records."
+    def _released(self) -> Sheet:
+        """The round, with the marginal picked in the place of its own."""
+        sheet, estimate = (
+            charts.round(self.run, self.at),
+            self.run.at(self.at).estimate(*self._gamma()),
+        )
+        kept = [figure for k, figure in enumerate(sheet.figures) if not (self.at and k == 3)]
+        note = f"{estimate.label}: noise σ of {estimate.std:,.3g} records in each cell."
         if estimate.unmeasured:
             note += " Part of it was never measured and is counted as zero."
-        title = f"One table, closely: {estimate.label}"
-        return Sheet(title, (charts.marginal(estimate),), (note.strip(),))
+        notes = (*sheet.notes, note) if estimate.std else sheet.notes
+        return Sheet(sheet.title, (*kept[:1], charts.marginal(estimate), *kept[1:]), notes)
 
-    def _beside_truth(self) -> Sheet:
+    def _beside_truth(self) -> list[Sheet]:
         story, at = self._story, self.at
         assert story.private is not None
-        figures = list(charts.truth(self.run.at(at).estimate(*self._gamma()), story.private))
+        estimate = self.run.at(at).estimate(*self._gamma())
+        figures = charts.truth(estimate, story.private)
+        width = 270 if len(figures) > 1 else pictures.WIDTH
+        title = f"Not private: {estimate.label} beside the records"
+        sheets = [Sheet(title, figures, (TEACHING_VIEW,), width)]
+        more: list[Figure] = []
         if story.errors:
             records = int(story.private.marginal(()).values)
             curve = views.errors(story.errors, records)
-            figures.append(charts.error_curve(curve, at=at, normalized=records > 0))
+            more.append(charts.error_curve(curve, at=at, normalized=records > 0))
         seen = story.seen[at] if at < len(story.seen) else None
         if seen is not None:
             domain, chosen = self.run.release.domain, getattr(self.run.events[at], "selected", None)
-            frame = views.selection(seen, domain, chosen)
-            figures.append(
-                charts.selection(
-                    frame, others=seen.others, others_probability=seen.others_probability
-                )
-            )
-        return Sheet("Not private: beside the records", tuple(figures), (TEACHING_VIEW,))
-
-
-def _round(run: engine.Run, at: int) -> Sheet:
-    """The round without its own marginal, which the picker shows."""
-    sheet = charts.round(run, at)
-    kept = tuple(f for k, f in enumerate(sheet.figures) if not (at and k == 3))
-    return Sheet(sheet.title, kept, sheet.notes)
+            frame, rest = views.selection(seen, domain, chosen), seen.others_probability
+            more.append(charts.selection(frame, others=seen.others, others_probability=rest))
+        if more:
+            sheets.append(Sheet("Not private: the true error, and the choice", tuple(more)))
+        return sheets
 
 
 def _header(run: engine.Run, at: int, *, shows: bool) -> str:
