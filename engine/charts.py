@@ -908,7 +908,7 @@ def filmstrip(run: Run, *attributes: str | int, frames: int = 4) -> Sheet:
         marginal(estimate, title=_moment(k, last), limits=limits, small=True)
         for k, estimate in zip(moments, estimates, strict=True)
     ]
-    return Sheet(domain.label(gamma), tuple(figures), width=_FRAME)
+    return Sheet(domain.label(gamma), tuple(figures), width=_frame(figures))
 
 
 def _moment(number: int, last: int) -> str:
@@ -990,8 +990,11 @@ def picture(shown: object) -> tuple[Figure, ...]:
 
 
 _MOST_CELLS_SHOWN = 4_000
-_FRAME = 210
-"""Pixels for one frame of a strip: four fit beside each other."""
+
+
+def _frame(figures: Sequence[Figure]) -> int:
+    """Pixels for each frame of a strip: four fit beside each other, or three with many labels."""
+    return 210 if max(len(figure.frame) for figure in figures) <= 40 else 280
 
 
 def beside(plain: dict[str, Any], figures: Sequence[Figure]) -> dict[str, Any]:
@@ -999,7 +1002,7 @@ def beside(plain: dict[str, Any], figures: Sequence[Figure]) -> dict[str, Any]:
     if not figures:
         return plain
     if pictures.can_draw():
-        width = _FRAME if len(figures) > 1 else pictures.WIDTH
+        width = _frame(figures) if len(figures) > 1 else pictures.WIDTH
         drawn = pictures.sheet(figures, width=width, captions=len(figures) == 1)
         return {**plain, "text/html": plain["text/html"] + drawn}
     return {**plain, pictures.VEGA_LITE: pictures.vega_lite(figures[-1])}
@@ -1047,9 +1050,14 @@ def trials(frame: pd.DataFrame, *, normalized: bool = True) -> Figure:
         alt.Tooltip("trials:Q", title="runs"),
     ]
     base = sources.chart(data).encode(x=x, color=colour, tooltip=tooltip)
-    y = alt.Y("error:Q", title=unit, scale=alt.Scale(zero=True), axis=_axis(format="~g", grid=True))
+    # A line at the bottom says nothing about which is lower: past a factor of 20, a log scale.
+    wide = float(data["low"].min()) > 0 and float(data["high"].max() / data["low"].min()) > 20
+    scale = alt.Scale(type="log", nice=True) if wide else alt.Scale(zero=True)
+    title = f"{unit} (log scale)" if wide else unit
+    axis = _axis(format="~g", grid=True, tickCount=6)
+    y = alt.Y("error:Q", title=title, scale=scale, axis=axis)
     reach = base.mark_rule(strokeWidth=7, opacity=0.3).encode(
-        y=alt.Y("low:Q", title=unit), y2=alt.Y2("high")
+        y=alt.Y("low:Q", title=title, scale=scale, axis=axis), y2=alt.Y2("high")
     )
     line = base.mark_line(strokeWidth=2).encode(y=y)
     points = base.mark_point(size=90, filled=True, opacity=1).encode(y=y, shape=shape)

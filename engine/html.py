@@ -72,8 +72,8 @@ def escape(text: object, *, longest: int = _LONGEST) -> str:
     """
     line = " ".join(str(text).split()) or "(no name)"
     line = line if len(line) <= longest else line[: longest - 1] + "…"
-    # $ and \\ could be taken for formulas, which notebooks typeset inside HTML too.
-    return html.escape(line).replace("$", "&#36;<wbr>").replace("\\", "&#92;<wbr>")
+    # Notebooks typeset formulas in HTML too, but none whose signs stand in a tag of their own.
+    return "".join(f"<span>{c}</span>" if c in "$\\" else html.escape(c) for c in line)
 
 
 def badge(kind: str) -> str:

@@ -90,6 +90,14 @@ class Setup(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         super().__init__([fields, self.cost, self.runner, self.message, self._place])
         self._say_cost()
 
+    def start(self) -> Setup:
+        """Start the run, as the button does; the same form, to go on with."""
+        self.runner.start()
+        return self
+
+    def __repr__(self) -> str:
+        return f"Setup({self.run!r})" if self.run else "Setup(form; works with a running kernel)"
+
     def wait(self, seconds: float | None = 600.0) -> engine.Run | None:
         """Wait for the run in a cell, and return it."""
         self.runner.wait(seconds)

@@ -103,7 +103,7 @@ class Runner(w.HBox):  # type: ignore[misc]  # ipywidgets has no types
         )  # fmt: skip
         self.job: Job[object] | None = None
         self._work, self._ended, self._refused, self._ticked = work, ended, refused, ticked
-        self.run.on_click(self._start)
+        self.run.on_click(lambda _: self.start())
         self.cancel.on_click(self._stop)
         self._clock.observe(lambda _: self.poll(), "value")
         super().__init__(
@@ -116,7 +116,8 @@ class Runner(w.HBox):  # type: ignore[misc]  # ipywidgets has no types
         """Whether a job is being done."""
         return self.job is not None
 
-    def _start(self, _: object) -> None:
+    def start(self) -> None:
+        """Begin a job, if none is being done."""
         if self.busy:
             return
         try:

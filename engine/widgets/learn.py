@@ -143,6 +143,9 @@ class Decomposition(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             total = total + part
         return total
 
+    def __repr__(self) -> str:
+        return f"Decomposition({' × '.join(self._names)}; works with a running kernel)"
+
     def _draw(self) -> None:
         if not np.isfinite(self.values).all():
             self.rebuilt.value = html.warning("A value is no finite number. Correct it.")

@@ -126,6 +126,9 @@ class Explorer(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         """What is being shown."""
         return tuple(figure for sheet in self._screen.shown for figure in sheet.figures)
 
+    def __repr__(self) -> str:
+        return f"Explorer(round {self.at} of {len(self.run.rounds)}; plays in a running kernel)"
+
     def _go(self, number: int) -> None:
         self.slider.value = min(max(number, 0), self.slider.max)
         self.play.value = self.slider.value

@@ -142,6 +142,14 @@ class Trials(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             [[getattr(trial, name) for name in names] for trial in self._done], columns=names
         )
 
+    def start(self) -> Trials:
+        """Start the trials, as the button does; the same form, to go on with."""
+        self.runner.start()
+        return self
+
+    def __repr__(self) -> str:
+        return f"Trials({len(self._done)} runs done; not private, not for release)"
+
     def wait(self, seconds: float | None = 600.0) -> tuple[Trial, ...]:
         """Wait for the trials in a cell, and return them."""
         self.runner.wait(seconds)
