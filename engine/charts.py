@@ -851,38 +851,57 @@ def error_curve(frame: pd.DataFrame, *, at: int, normalized: bool = True) -> Fig
 # -- several together ------------------------------------------------------------------------------
 
 
-def round(run: Run, number: int) -> Sheet:
+def round(run: Run, number: int, *attributes: str | int) -> Sheet:
     """Show one round from released values alone; 0 is what was measured before the first.
 
     Args:
         run: A finished run.
         number: The round.
+        *attributes: A marginal of one or two attributes to look at closely; none takes what the
+            round selected.
 
     Raises:
         OptionError: If the run has no such round.
+        DomainError, WorkloadError: If the run does not answer that marginal.
     """
     after, event = run.at(number), run.events[number]
-    domain, ledger_so_far = after.domain, views.budget(run.events[: number + 1])
+    domain, workload = after.domain, after.workload
+    spent = ledger(views.budget(run.events[: number + 1]), at=number)
+    look = flat(domain.sizes, domain.attrs(*attributes) or selected(run, number))
+    closely, notes = _closely(after.estimate(*look)) if look else ((), ())
     if not isinstance(event, RoundEnded):
         assert isinstance(event, Started)
         first = [measured(views.measured(event.measurements, domain))] if event.measurements else []
         note = "Measured before the first round." if first else "Nothing is measured yet."
-        return Sheet("Before round 1", (*first, ledger(ledger_so_far, at=0)), (note,))
-    gamma = event.selected if event.selected is not None else run.release.workload.marginals[0]
+        return Sheet("Before round 1", (*first, *closely, spent), (note, *notes))
+    gamma = selected(run, number)
     inside = [m for m in event.measurements if set(m.attrs) <= set(gamma)]
-    moved = views.touched(run.at(number - 1).beliefs, after.beliefs, event, after.workload)
+    moved = views.touched(run.at(number - 1).beliefs, after.beliefs, event, workload)
     chosen = "everything" if event.selected is None else domain.label(gamma)
     return Sheet(
         f"Round {number} of {len(run.rounds)}: {chosen}",
         (
             lattice(views.allocation(event, domain, gamma)),
+            *closely,
             measured(views.measured(inside, domain)),
             touched(moved, domain.names, threshold=event.threshold),
-            marginal(after.estimate(*flat(domain.sizes, gamma))),
-            ledger(ledger_so_far, at=number),
+            spent,
         ),
-        tuple(views.explain_released(event, domain)),
+        (*views.explain_released(event, domain), *notes),
     )
+
+
+def selected(run: Run, number: int) -> AttributeSet:
+    """What a round selected; where nothing is, the first marginal asked for."""
+    selected: AttributeSet | None = getattr(run.events[number], "selected", None)
+    return run.release.workload.marginals[0] if selected is None else selected
+
+
+def _closely(estimate: Estimate) -> tuple[tuple[Figure, ...], tuple[str, ...]]:
+    note = f"{estimate.label}: noise σ of {estimate.std or 0:,.3g} records in each cell."
+    if estimate.unmeasured:
+        note += " Part of it was never measured and is counted as zero."
+    return (marginal(estimate),), (note,) if estimate.std else ()
 
 
 def filmstrip(run: Run, *attributes: str | int, frames: int = 4) -> Sheet:
@@ -897,10 +916,7 @@ def filmstrip(run: Run, *attributes: str | int, frames: int = 4) -> Sheet:
         DomainError, WorkloadError: If the run does not answer that marginal.
     """
     domain, last = run.release.domain, len(run.rounds)
-    chosen = run.rounds[-1].selected if last else None
-    gamma = domain.attrs(*attributes) or flat(
-        domain.sizes, chosen or run.release.workload.marginals[-1]
-    )
+    gamma = domain.attrs(*attributes) or flat(domain.sizes, selected(run, last))
     moments = sorted({int(k) for k in np.linspace(0, last, max(frames, 2)).round()})
     estimates = [run.at(k).estimate(*gamma) for k in moments]
     limits = _spread([e.values for e in estimates])
@@ -946,16 +962,16 @@ def marginal(
     Raises:
         OptionError: If there are none, or more than two, attributes.
     """
-    frame = views.comparison(shown) if isinstance(shown, Comparison) else views.released(shown)
     names = [shown.domain[i].name for i in shown.attrs]
+    if len(names) not in (1, 2):
+        raise OptionError(
+            f"A picture shows one or two attributes; this marginal has {len(names)}. Ask for "
+            "another one."
+        )
+    frame = views.comparison(shown) if isinstance(shown, Comparison) else views.released(shown)
     title = safe(title or shown.domain.label(shown.attrs), longest=60)
     if len(names) == 1:
         return bars(frame, names[0], title=title)
-    if len(names) != 2:
-        raise OptionError(
-            f"A picture shows one or two attributes; this marginal has {len(names)}. Ask for a "
-            "smaller one."
-        )
     pair = (names[0], names[1])
     return heatmap(frame, column, pair, title=title, limits=limits, small=small)
 
@@ -985,7 +1001,7 @@ def picture(shown: object) -> tuple[Figure, ...]:
         return (marginal(shown),) if shown.values.size <= _MOST_CELLS_SHOWN else ()
     if type(shown).__name__ == "Run":  # which stands beside this module, not below it
         run: Any = shown
-        return filmstrip(run).figures
+        return filmstrip(run).figures if selected(run, len(run.rounds)) else ()
     return ()
 
 

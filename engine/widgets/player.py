@@ -143,32 +143,20 @@ class Explorer(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self._screen.show(*sheets, key=key)
 
     def _gamma(self) -> AttributeSet:
-        release = self.run.release
-        if self.marginal.value >= 0:
-            sets = [attrs for attrs in release.workload.closure if attrs]
-            return charts.flat(release.domain.sizes, sets[self.marginal.value])
-        chosen = getattr(self.run.events[self.at], "selected", None)
-        fallback = release.workload.marginals[-1] or (0,)
-        return charts.flat(release.domain.sizes, chosen or fallback)
+        """The marginal picked; none for the one just chosen."""
+        release, k = self.run.release, self.marginal.value
+        return _sets(release)[k] if k >= 0 else ()
 
     def _released(self) -> Sheet:
-        """The round, with the marginal picked in the place of its own."""
-        sheet, estimate = (
-            charts.round(self.run, self.at),
-            self.run.at(self.at).estimate(*self._gamma()),
-        )
-        kept = [figure for k, figure in enumerate(sheet.figures) if not (self.at and k == 3)]
-        note = f"{estimate.label}: noise σ of {estimate.std:,.3g} records in each cell."
-        if estimate.unmeasured:
-            note += " Part of it was never measured and is counted as zero."
-        notes = (*sheet.notes, note) if estimate.std else sheet.notes
-        return Sheet(sheet.title, (*kept[:1], charts.marginal(estimate), *kept[1:]), notes)
+        return charts.round(self.run, self.at, *self._gamma())
 
     def _beside_truth(self) -> list[Sheet]:
         story, at = self._story, self.at
         assert story.private is not None
-        estimate = self.run.at(at).estimate(*self._gamma())
-        figures = charts.truth(estimate, story.private)
+        release = self.run.at(at)
+        look = charts.flat(release.domain.sizes, self._gamma() or charts.selected(self.run, at))
+        estimate = release.estimate(*look)
+        figures = charts.truth(estimate, story.private) if look else ()
         width = 270 if len(figures) > 1 else pictures.WIDTH
         title = f"Not private: {estimate.label} beside the records"
         sheets = [Sheet(title, figures, (TEACHING_VIEW,), width)]
@@ -203,8 +191,12 @@ def _header(run: engine.Run, at: int, *, shows: bool) -> str:
     )
 
 
+def _sets(release: engine.Release) -> list[AttributeSet]:
+    return [attrs for attrs in release.workload.closure if attrs][:MOST_MARGINALS]
+
+
 def _marginals(release: engine.Release) -> list[tuple[str, int]]:
-    sets = [attrs for attrs in release.workload.closure if attrs][:MOST_MARGINALS]
+    sets = _sets(release)
     labels = charts.distinct((release.domain.label(attrs) for attrs in sets), longest=70)
     return list(zip(labels, range(len(sets)), strict=True))
 

@@ -80,6 +80,10 @@ ALLOWED = {
 }  # fmt: skip
 
 
+DRAWN = {"svg", "g", "path", "text", "tspan", "rect", "line", "defs", "linearGradient", "stop",
+         "clipPath"}  # fmt: skip
+
+
 def check_harmless(text: str) -> None:
     reader = read(text)
     assert set(reader.tags) <= ALLOWED
@@ -87,8 +91,7 @@ def check_harmless(text: str) -> None:
     for address in re.findall(r'src="([^"]*)"', text):
         drawn = ElementTree.fromstring(unquote(address.partition(",")[2]))
         for node in drawn.iter():
-            assert node.tag.partition("}")[2] in {"svg", "g", "path", "text", "rect", "line", "defs",
-                                                  "linearGradient", "stop", "clipPath", "tspan"}  # fmt: skip
+            assert node.tag.partition("}")[2] in DRAWN
             assert not any(name.startswith("on") or "href" in name for name in node.attrib)
 
 
@@ -200,3 +203,10 @@ print("fine")
         timeout=120, check=False,
     )  # fmt: skip
     assert done.stdout.strip() == "fine", done.stderr
+
+
+def test_a_workload_of_the_total_alone_can_be_shown(table: engine.Table) -> None:
+    run = engine.run(engine.AimGrem(), table, engine.Workload([()], table.domain), rho=0.5, seed=0)
+    assert "<img" not in run._repr_mimebundle_()["text/html"]
+    for number in range(len(run.rounds) + 1):
+        assert charts.round(run, number).figures
