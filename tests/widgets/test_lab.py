@@ -164,7 +164,7 @@ def test_setup_runs_and_shows_its_run(page: Any) -> None:
     seed.press("Enter")
     button(shown, "Run").click()
     shown.get_by_text("done", exact=True).wait_for()
-    shown.get_by_text("Round 1 of").wait_for()
+    shown.get_by_text("Round 1 of 9:").wait_for()
     shoot(page, "setup")
 
 
