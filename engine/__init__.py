@@ -43,9 +43,9 @@ from engine.workload import Workload
 
 
 def __getattr__(name: str) -> object:
-    # Reading messy files needs pandas and its relatives; the engine itself does without.
-    if name == "ingest":
-        return importlib.import_module("engine.ingest")
+    # Reading messy files and drawing need pandas, Altair or ipywidgets; the engine does without.
+    if name in ("charts", "ingest", "views", "widgets"):
+        return importlib.import_module(f"engine.{name}")
     raise AttributeError(f"module 'engine' has no attribute {name!r}")
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from scipy import optimize
 
 from engine.errors import BudgetError
+from engine.html import Shown
 from engine.types import AttributeSet
 
 MAX_EPSILON = 1000.0
@@ -45,7 +46,7 @@ class Charge:
 _appending = threading.Lock()
 
 
-class Ledger:
+class Ledger(Shown):
     """Charges against a total in rho, exact rational numbers throughout. Immutable.
 
     Successive ledgers share one list and differ in how much of it they see, so that a charge costs

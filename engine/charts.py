@@ -18,10 +18,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from engine import html, pictures, views
+from engine.errors import OptionError
+from engine.evaluation import Comparison, compare
+from engine.released import Estimate
+from engine.trace import RoundEnded, Started
+from engine.types import AttributeSet
 from engine.views import POINTS, percent
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from engine.mechanisms.base import Run
+    from engine.tables import CountSource, Private
 
 Scale = Literal["linear", "symlog", "log"]
 Badge = Literal["released", "public", "not private (never released)"]
@@ -73,6 +82,41 @@ class Figure:
         bare.datasets = {}
         content: dict[str, Any] = bare.to_dict(validate=False)
         return {**content, "datasets": self.chart.datasets}
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
+        return pictures.mimebundle(self)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sheet:
+    """Several figures that belong together, under one heading; what a notebook shows of a round.
+
+    Args:
+        title: A few words.
+        figures: In reading order.
+        notes: Sentences to go with them; texts in them are as users wrote them.
+        width: Pixels for each figure.
+    """
+
+    title: str
+    figures: tuple[Figure, ...]
+    notes: tuple[str, ...] = ()
+    width: int = pictures.WIDTH
+
+    def html(self, *, captions: bool = True) -> str:
+        """Return the sheet as HTML, its pictures inside."""
+        notes = " ".join(html.escape(note, longest=500) for note in self.notes)
+        return (
+            f'<div style="font-family:system-ui,sans-serif;font-size:14px;margin:4px 0 8px">'
+            f"<b>{html.escape(self.title, longest=120)}</b><br>{notes}</div>"
+            + pictures.sheet(self.figures, width=self.width, captions=captions)
+        )
+
+    def __repr__(self) -> str:
+        return "\n".join([self.title, *self.notes, *(f"- {f.alt}" for f in self.figures)])
+
+    def _repr_html_(self) -> str:
+        return self.html()
 
 
 # -- users' texts ---------------------------------------------------------------------------------
@@ -736,7 +780,7 @@ def _heatmap_sentence(frame: pd.DataFrame, column: str, title: str) -> str:
         return f"{title}: the largest cell error is {values.abs().max():,.0f} records."
     negative = int((values < 0).sum())
     tail = f", {negative} cells below zero" if negative else ""
-    low, high = (round(float(end)) for end in (values.min(), values.max()))
+    low, high = (int(np.rint(end)) for end in (values.min(), values.max()))
     return f"{title}: cells from {low:,} to {high:,} records{tail}."
 
 
@@ -898,6 +942,252 @@ def _error_table(frame: pd.DataFrame, ghosts: Sequence[Ghost], unit: str) -> pd.
         column = ghost.frame.set_index("round")[["error"]]
         table = table.join(column.set_axis([f"{unit}, {ghost.label}"], axis=1), how="outer")
     return table.reset_index()
+
+
+# -- several together ------------------------------------------------------------------------------
+
+
+def round(run: Run, number: int, *attributes: str | int) -> Sheet:
+    """Show one round from released values alone; 0 is what was measured before the first.
+
+    Args:
+        run: A finished run.
+        number: The round.
+        *attributes: A marginal of one or two attributes to look at closely; none takes what the
+            round selected.
+
+    Raises:
+        OptionError: If the run has no such round.
+        DomainError, WorkloadError: If the run does not answer that marginal.
+    """
+    after, event = run.at(number), run.events[number]
+    domain, workload = after.domain, after.workload
+    spent = ledger(views.budget(run.events[: number + 1]), at=number)
+    look = flat(domain.sizes, domain.attrs(*attributes) or selected(run, number))
+    closely, notes = _closely(after.estimate(*look)) if look else ((), ())
+    if not isinstance(event, RoundEnded):
+        assert isinstance(event, Started)
+        first = [measured(views.measured(event.measurements, domain))] if event.measurements else []
+        note = "Measured before the first round." if first else "Nothing is measured yet."
+        return Sheet("Before round 1", (*first, *closely, spent), (note, *notes))
+    gamma = selected(run, number)
+    inside = [m for m in event.measurements if set(m.attrs) <= set(gamma)]
+    moved = views.touched(run.at(number - 1).beliefs, after.beliefs, event, workload)
+    chosen = "everything" if event.selected is None else domain.label(gamma)
+    return Sheet(
+        f"Round {number} of {len(run.rounds)}: {chosen}",
+        (
+            lattice(views.allocation(event, domain, gamma)),
+            *closely,
+            measured(views.measured(inside, domain)),
+            touched(moved, domain.names, threshold=event.threshold),
+            spent,
+        ),
+        (*views.explain_released(event, domain), *notes),
+    )
+
+
+def selected(run: Run, number: int) -> AttributeSet:
+    """What a round selected; where nothing is, the first marginal asked for."""
+    selected: AttributeSet | None = getattr(run.events[number], "selected", None)
+    return run.release.workload.marginals[0] if selected is None else selected
+
+
+def _closely(estimate: Estimate) -> tuple[tuple[Figure, ...], tuple[str, ...]]:
+    note = f"{estimate.label}: noise σ of {estimate.std or 0:,.3g} records in each cell."
+    if estimate.unmeasured:
+        note += " Part of it was never measured and is counted as zero."
+    return (marginal(estimate),), (note,) if estimate.std else ()
+
+
+def filmstrip(run: Run, *attributes: str | int, frames: int = 4) -> Sheet:
+    """Show one released marginal as the run goes on; the tables of two attributes in one scale.
+
+    Args:
+        run: A finished run.
+        *attributes: One or two of them; none takes what the last round chose.
+        frames: How many moments, the first and the last among them.
+
+    Raises:
+        DomainError, WorkloadError: If the run does not answer that marginal.
+    """
+    domain, last = run.release.domain, len(run.rounds)
+    gamma = domain.attrs(*attributes) or flat(domain.sizes, selected(run, last))
+    moments = sorted({int(k) for k in np.linspace(0, last, max(frames, 2)).round()})
+    estimates = [run.at(k).estimate(*gamma) for k in moments]
+    limits = _limits_of([e.values for e in estimates])
+    figures = [
+        marginal(estimate, title=_moment(k, last), limits=limits, small=True)
+        for k, estimate in zip(moments, estimates, strict=True)
+    ]
+    return Sheet(domain.label(gamma), tuple(figures), width=_frame(figures))
+
+
+def _moment(number: int, last: int) -> str:
+    return "Before round 1" if number == 0 else f"After round {number} of {last}"
+
+
+def _limits_of(values: Sequence[Any]) -> tuple[float, float]:
+    low = min(float(v.min()) for v in values)
+    return min(low, 0.0), max(*(float(v.max()) for v in values), min(low, 0.0) + 1e-9, 0.0)
+
+
+def flat(sizes: Sequence[int], gamma: AttributeSet) -> AttributeSet:
+    """Two of a marginal's attributes at most, those with most values: what a picture can hold."""
+    largest = sorted(gamma, key=lambda i: -sizes[i])[:2]
+    return tuple(sorted(largest))
+
+
+def marginal(
+    shown: Estimate | Comparison,
+    *,
+    column: str = "released",
+    title: str | None = None,
+    limits: tuple[float, float] | None = None,
+    small: bool = False,
+) -> Figure:
+    """Draw a marginal of one or two attributes: a release's, or one beside the truth.
+
+    Args:
+        shown: An estimate, or its comparison with the records.
+        column: What the cells of two attributes show, as for ``heatmap``.
+        title: What it is; by default the marginal's name.
+        limits: Ends of the scale, to share it.
+        small: Whether it is one frame of a strip.
+
+    Raises:
+        OptionError: If there are none, or more than two, attributes.
+    """
+    names = [shown.domain[i].name for i in shown.attrs]
+    if len(names) not in (1, 2):
+        raise OptionError(
+            f"A picture shows one or two attributes; this marginal has {len(names)}. Ask for "
+            "another one."
+        )
+    frame = views.comparison(shown) if isinstance(shown, Comparison) else views.released(shown)
+    title = safe(title or shown.domain.label(shown.attrs), longest=60)
+    if len(names) == 1:
+        return bars(frame, names[0], title=title)
+    pair = (names[0], names[1])
+    return heatmap(frame, column, pair, title=title, limits=limits, small=small)
+
+
+def truth(estimate: Estimate, table: CountSource | Private) -> tuple[Figure, ...]:
+    """Draw an estimate beside the truth, for a demonstration's screen. Not private.
+
+    Raises:
+        OptionError: If there are none, or more than two, attributes.
+    """
+    compared = compare(estimate, table)
+    if len(estimate.attrs) == 1:
+        return (marginal(compared, title="Released and true"),)
+    limits = _limits_of([compared.exact, compared.released])
+    return (
+        marginal(compared, column="exact", title="True", limits=limits),
+        marginal(compared, column="released", title="Released", limits=limits),
+        marginal(compared, column="difference", title="Released less true"),
+    )
+
+
+def picture(shown: object) -> tuple[Figure, ...]:
+    """Return what a picture says more than a table of a result; nothing where it does not."""
+    if isinstance(shown, Comparison) and len(shown.attrs) == 2:
+        return (marginal(shown, column="difference", title="Released less true"),)
+    if isinstance(shown, Estimate) and len(shown.attrs) in (1, 2):
+        return (marginal(shown),) if shown.values.size <= _MOST_CELLS_SHOWN else ()
+    if type(shown).__name__ == "Run":  # which stands beside this module, not below it
+        run: Any = shown
+        return filmstrip(run).figures if selected(run, len(run.rounds)) else ()
+    return ()
+
+
+_MOST_CELLS_SHOWN = 4_000
+
+
+def _frame(figures: Sequence[Figure]) -> int:
+    """Pixels for each frame of a strip: four fit beside each other, or three with many labels."""
+    return 210 if max(len(figure.frame) for figure in figures) <= 40 else 280
+
+
+def beside(plain: dict[str, Any], figures: Sequence[Figure]) -> dict[str, Any]:
+    """Add pictures to what a notebook shows of a result."""
+    if not figures:
+        return plain
+    if pictures.can_draw():
+        width = _frame(figures) if len(figures) > 1 else pictures.WIDTH
+        drawn = pictures.sheet(figures, width=width, captions=len(figures) == 1)
+        return {**plain, "text/html": plain["text/html"] + drawn}
+    return {**plain, pictures.VEGA_LITE: pictures.vega_lite(figures[-1])}
+
+
+def trials(frame: pd.DataFrame, *, normalized: bool = True) -> Figure:
+    """Draw true errors of repeated runs against epsilon, one line a mechanism. Not private.
+
+    Args:
+        frame: One row a run: mechanism, epsilon, seed and error (mean L1).
+        normalized: Whether errors are divided by N.
+    """
+    import altair as alt
+    import pandas as pd
+
+    sources = _Sources()
+    unit = "mean L1 error ÷ N" if normalized else "mean L1 error (records)"
+    grouped = frame.groupby(["mechanism", "epsilon"], sort=False)["error"]
+    ends = {"low": grouped.quantile(0.1), "error": grouped.median(), "high": grouped.quantile(0.9)}
+    data = pd.DataFrame({**ends, "trials": grouped.size()}).reset_index()
+    names = list(frame["mechanism"].unique())
+    legend = dict(zip(names, distinct(names, longest=44), strict=True))
+    data["name"] = [legend[name] for name in data["mechanism"]]
+    shown = list(legend.values())
+    colours = [BLUE, RED, GREEN, ORANGE, PINK, SKY, GREY]
+    colour = alt.Color(
+        "name:N", title=None, legend=_legend(columns=2, symbolOpacity=1),
+        scale=alt.Scale(domain=shown, range=[colours[k % 7] for k in range(len(shown))]),
+    )  # fmt: skip
+    shape = alt.Shape(
+        "name:N",
+        title=None,
+        scale=alt.Scale(domain=shown),
+        legend=_legend(columns=2, symbolOpacity=1),
+    )
+    ticks = sorted(float(e) for e in data["epsilon"].unique())
+    x = alt.X(
+        "epsilon:Q", title="ε (log scale): less private to the right",
+        scale=alt.Scale(type="log", nice=False, padding=18), axis=_axis(values=ticks, format="~g"),
+    )  # fmt: skip
+    tooltip = [
+        alt.Tooltip("name:N", title="mechanism"),
+        alt.Tooltip("epsilon:Q", title="ε"),
+        alt.Tooltip("error:Q", title=unit, format=".4g"),
+        alt.Tooltip("trials:Q", title="runs"),
+    ]
+    base = sources.chart(data).encode(x=x, color=colour, tooltip=tooltip)
+    # A line at the bottom says nothing about which is lower: past a factor of 20, a log scale.
+    wide = float(data["low"].min()) > 0 and float(data["high"].max() / data["low"].min()) > 20
+    scale = alt.Scale(type="log", nice=True) if wide else alt.Scale(zero=True)
+    title = f"{unit} (log scale)" if wide else unit
+    axis = _axis(format="~g", grid=True, tickCount=6)
+    y = alt.Y("error:Q", title=title, scale=scale, axis=axis)
+    reach = base.mark_rule(strokeWidth=7, opacity=0.3).encode(
+        y=alt.Y("low:Q", title=title, scale=scale, axis=axis), y2=alt.Y2("high")
+    )
+    line = base.mark_line(strokeWidth=2).encode(y=y)
+    points = base.mark_point(size=90, filled=True, opacity=1).encode(y=y, shape=shape)
+    best = data.sort_values(["epsilon", "error"]).drop_duplicates("epsilon")
+    won = "; ".join(
+        f"at ε = {row.epsilon:g} {row.mechanism} is lowest ({row.error:.3g})"
+        for row in best.itertuples()
+    )
+    sentence = (
+        f"Points are medians over seeds, bars reach from the 10 % to the 90 % quantile: {won}."
+    )
+    table = data[["mechanism", "epsilon", "trials", "low", "error", "high"]].set_axis(
+        ["mechanism", "ε", "runs", "10 %", "median", "90 %"], axis=1
+    )
+    return _figure(
+        alt.layer(reach, line, points), sources, "Error against ε", sentence, NOT_PRIVATE, table,
+        height=260,
+    )  # fmt: skip
 
 
 # -- what every chart has --------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from engine.errors import DomainError
+from engine.html import Shown
 from engine.types import AttributeSet
 
 Kind = Literal["categorical", "ordinal", "integer", "numeric"]
@@ -118,7 +119,7 @@ class Attribute:
 
 
 @dataclass(frozen=True, slots=True)
-class Domain:
+class Domain(Shown):
     """The attributes in order; an attribute's identity is its position.
 
     Args:

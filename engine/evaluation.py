@@ -15,6 +15,7 @@ import numpy as np
 
 from engine.domain import Domain
 from engine.errors import OptionError
+from engine.html import Shown
 from engine.noise import probabilities
 from engine.released import Estimate
 from engine.selection import Scores
@@ -23,7 +24,7 @@ from engine.trace import Release
 from engine.types import AttributeSet, FloatArray
 
 
-class NotReleased:
+class NotReleased(Shown):
     """Base of values computed from the records: shown on a demonstration's screen, never saved."""
 
     __slots__ = ()

@@ -14,6 +14,7 @@ import numpy as np
 
 from engine.domain import Domain
 from engine.errors import DomainError
+from engine.html import Shown
 from engine.types import AttributeSet, FloatArray, frozen
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ class Beliefs(Mapping[AttributeSet, Belief]):
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Shown):
     """The answer for one marginal.
 
     Args:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from engine import kernels
 from engine.domain import Attribute, Domain
 from engine.errors import DataError
+from engine.html import Shown
 from engine.layout import Layout
 from engine.types import AttributeSet, IntArray
 
@@ -68,7 +69,7 @@ class ExactMarginal:
         refuse_copy("An exact marginal")
 
 
-class Table:
+class Table(Shown):
     """Records as integer codes, one row of ``codes`` for each attribute.
 
     Make one with ``from_csv``, ``from_frame`` or ``from_codes``.
@@ -226,7 +227,7 @@ class Table:
         kernels.in_threads(count, kernels.parts(work, at_least=_PARALLEL_ROWS))
 
 
-class Private:
+class Private(Shown):
     """The only handle on exact counts that mechanisms get; it cannot be printed, pickled or copied.
 
     Counts are taken once and kept for the workloads last used.

@@ -17,6 +17,7 @@ from engine import completed, grem
 from engine.accounting import Charge, Ledger
 from engine.domain import Domain
 from engine.errors import DataError, EngineError, WorkloadError
+from engine.html import Shown
 from engine.released import Allocation, Beliefs, Estimate, Measurement
 from engine.types import AttributeSet
 from engine.workload import Workload
@@ -127,7 +128,7 @@ def beliefs_after(events: Iterable[Event]) -> Iterator[Beliefs]:
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class Release(Shown):
     """Everything that may leave a run: residual estimates, settings and the ledger.
 
     Args:

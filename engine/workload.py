@@ -12,6 +12,7 @@ import numpy as np
 
 from engine.domain import Domain, subsets
 from engine.errors import DomainError, WorkloadError
+from engine.html import Shown
 from engine.layout import Layout
 from engine.types import AttributeSet, FloatArray
 
@@ -22,7 +23,7 @@ MAX_CELLS = 1 << 32
 WEIGHT_RANGE = (1e-9, 1e9)
 
 
-class Workload:
+class Workload(Shown):
     """The marginals wanted, each with its weight, and every subset of one of them.
 
     Args:

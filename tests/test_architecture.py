@@ -21,6 +21,7 @@ ORDER = [
     "version",
     "types",
     "errors",
+    "html",  # what every result shows itself with
     "domain",
     "kernels",
     "axes",
@@ -55,6 +56,7 @@ ORDER = [
     "evaluation",
     "teaching",  # true values, marked on every page
     "views",
+    "pictures",
     "charts",
     "",  # engine/__init__.py
     "__main__",

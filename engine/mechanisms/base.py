@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, Protocol, TypeVar, cast
 
@@ -22,6 +22,7 @@ from engine.accounting import (
 )
 from engine.domain import Domain, subsets
 from engine.errors import BudgetError, OptionError, WorkloadError
+from engine.html import Shown
 from engine.measure import measure_marginal, measure_residuals
 from engine.noise import RandomSource, rehearsal_noise
 from engine.planner import plan_marginal
@@ -58,7 +59,7 @@ class Mechanism(Protocol[S]):
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class Run(Shown):
     """A finished run: its events and its release. Nothing private is in it."""
 
     events: tuple[Event, ...]
@@ -68,6 +69,28 @@ class Run:
     def rounds(self) -> tuple[RoundEnded, ...]:
         """The rounds alone."""
         return tuple(event for event in self.events if isinstance(event, RoundEnded))
+
+    def at(self, number: int) -> Release:
+        """Return what could have been released after a round; 0 is before the first one.
+
+        Raises:
+            OptionError: If the run has no such round.
+        """
+        if (
+            isinstance(number, bool)
+            or not isinstance(number, int)
+            or not (0 <= number <= len(self.rounds))
+        ):
+            raise OptionError(
+                f"There is no round {number!r}; this run has rounds 1 to {len(self.rounds)}, and 0 "
+                "for before the first. Choose one of these."
+            )
+        beliefs, ledger = Beliefs(), Ledger(self.release.ledger.total)
+        for event in self.events[: number + 1]:
+            if not isinstance(event, Finished):
+                beliefs = beliefs.combined(event.measurements)
+                ledger = ledger.charge(*event.charges)
+        return replace(self.release, beliefs=beliefs, ledger=ledger)
 
     def __repr__(self) -> str:
         return f"Run({len(self.rounds)} rounds, {self.release!r})"

@@ -1,0 +1,186 @@
+"""Setting up a run: what to ask, at which budget, by which mechanism; then the player beneath."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import ipywidgets as w
+
+import engine
+from engine import charts
+from engine.tables import CountSource, Private
+from engine.widgets.jobs import Job, Report, Runner
+from engine.widgets.player import Explorer
+from engine.widgets.screen import refused, text
+from engine.widgets.stories import MECHANISMS, Story, tell
+
+_STYLE = {"description_width": "110px"}
+_WIDE = w.Layout(width="380px")
+
+
+def setup(
+    table: CountSource | Private,
+    *,
+    truth: bool = False,
+    height: int = 900,
+) -> Setup:
+    """Choose workload, budget, seed and mechanism, run, and look at the run beneath.
+
+    Args:
+        table: The private records.
+        truth: Whether views that are not private are shown from the start.
+        height: Of the player's output, in pixels.
+    """
+    private = table if isinstance(table, Private) else Private(table)
+    return Setup(private, truth=truth, height=height)
+
+
+class Setup(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
+    """A form, a Run and a Cancel button, and what came of it.
+
+    ``run`` is the last finished run: released values only.
+
+    Args:
+        private: The records' counts; they stay in the kernel.
+        truth: Whether views that are not private are shown from the start.
+        height: Of the player's output, in pixels.
+    """
+
+    def __init__(self, private: Private, *, truth: bool = False, height: int = 900) -> None:
+        self._private, self._truth, self._height = private, truth, height
+        domain = private.domain
+        self.run: engine.Run | None = None
+        self.explorer: Explorer | None = None
+        names = charts.distinct(domain.names, longest=50)
+        self.attributes = w.SelectMultiple(
+            options=list(zip(names, range(len(names)), strict=True)),
+            value=tuple(range(min(5, len(names)))), rows=min(len(names), 8),
+            description="Attributes", style=_STYLE, layout=_WIDE,
+            tooltip="Ctrl and click, or Shift and arrows, for several",
+        )  # fmt: skip
+        self.degree = w.Dropdown(
+            options=[(f"{k}-way", k) for k in (1, 2, 3, 4) if k <= len(domain)],
+            value=min(2, len(domain)), description="Tables over", style=_STYLE, layout=_WIDE,
+            tooltip="Ask for every table over this many attributes",
+        )  # fmt: skip
+        self.epsilon = w.FloatText(
+            value=1.0, step=0.5, description="ε", continuous_update=False, style=_STYLE,
+            layout=_WIDE, tooltip="Smaller: more private. Larger: more accurate.",
+        )  # fmt: skip
+        self.delta = w.Text(
+            value="1e-9", description="δ", continuous_update=False, style=_STYLE, layout=_WIDE
+        )
+        self.seed = w.Text(
+            value="0", description="Seed", continuous_update=False, style=_STYLE, layout=_WIDE,
+            placeholder="empty: a new one", tooltip="Whoever knows it can subtract the noise",
+        )  # fmt: skip
+        self.mechanism = w.Dropdown(
+            options=list(MECHANISMS), description="Mechanism", style=_STYLE, layout=_WIDE
+        )
+        self.cost, self.message = text(), text()
+        self.runner = Runner("Run", work=self._work, ended=self._ended, refused=self._refuse)
+        for field in (self.attributes, self.degree, self.epsilon, self.delta):
+            field.observe(lambda _: self._say_cost(), "value")
+        left = w.VBox([self.attributes, self.degree])
+        right = w.VBox([self.epsilon, self.delta, self.seed, self.mechanism])
+        fields = w.HBox([left, right], layout=w.Layout(flex_flow="row wrap"))
+        self._place = w.VBox()
+        super().__init__([fields, self.cost, self.runner, self.message, self._place])
+        self._say_cost()
+
+    def start(self) -> Setup:
+        """Start the run, as the button does; the same form, to go on with."""
+        self.runner.start()
+        return self
+
+    def __repr__(self) -> str:
+        return f"Setup({self.run!r})" if self.run else "Setup(form; works with a running kernel)"
+
+    def wait(self, seconds: float | None = 600.0) -> engine.Run | None:
+        """Wait for the run in a cell, and return it."""
+        self.runner.wait(seconds)
+        return self.run
+
+    def _workload(self) -> engine.Workload:
+        names = [self._private.domain.names[k] for k in self.attributes.value]
+        sets = engine.Workload.all_kway(
+            self._private.domain.select(*names), int(self.degree.value)
+        ).weights
+        chosen = self.attributes.value
+        return engine.Workload(
+            {tuple(chosen[i] for i in attrs): weight for attrs, weight in sets.items()},
+            self._private.domain,
+        )
+
+    def _budget(self) -> tuple[float, float]:
+        return float(self.epsilon.value), _number(self.delta.value, "delta", "1e-9")
+
+    def _say_cost(self) -> None:
+        """Say what is asked and what it costs, from public sizes alone."""
+        try:
+            workload, (epsilon, delta) = self._workload(), self._budget()
+            rho = engine.rho_from(epsilon=epsilon, delta=delta)
+            expected = engine.ResidualPlanner().predict(workload, rho=rho).mean_l1
+        except engine.EngineError as error:
+            self.cost.value = refused(error)
+            return
+        self.cost.value = (
+            f"{len(workload.weights):,} tables with {workload.cells:,} cells; "
+            f"ρ = {rho:.4g}. ResidualPlanner would be off by about {expected:,.0f} records a table "
+            "(L1, known before anything is spent)."
+        )
+
+    def _work(self) -> Callable[[Report], Story]:
+        epsilon, delta = self._budget()
+        seed = None if not self.seed.value.strip() else int(_number(self.seed.value, "seed", "0"))
+        engine.rho_from(epsilon=epsilon, delta=delta)
+        engine.rehearsal_noise(seed)
+        workload = self._workload()
+        self.message.value = ""
+        return partial(
+            _tell, MECHANISMS[self.mechanism.value], self._private, workload, epsilon, delta, seed
+        )
+
+    def _ended(self, job: Job[object]) -> None:
+        if job.error is not None:
+            if not job.cancelled:
+                self._refuse(job.error)
+            return
+        story = job.result
+        assert isinstance(story, Story)
+        self.run = story.run
+        old, self.explorer = self.explorer, Explorer(story, truth=self._truth, height=self._height)
+        self._place.children = (self.explorer,)
+        if old is not None:
+            old.close()
+
+    def _refuse(self, error: BaseException) -> None:
+        if isinstance(error, engine.EngineError):
+            self.message.value = refused(error)
+        else:  # its text could quote data
+            self.message.value = refused(
+                RuntimeError(f"The run stopped on an error of kind {type(error).__name__}.")
+            )
+
+
+def _tell(
+    make: Callable[[], Any],
+    private: Private,
+    workload: engine.Workload,
+    epsilon: float,
+    delta: float,
+    seed: int | None,
+    report: Report,
+) -> Story:
+    return tell(make(), private, workload, epsilon=epsilon, delta=delta, seed=seed, report=report)
+
+
+def _number(text: str, name: str, example: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise engine.OptionError(
+            f"{name} is {text!r}; a number is needed. Write one, for example {example}."
+        ) from None

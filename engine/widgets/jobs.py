@@ -1,0 +1,162 @@
+"""Long work in a thread, with progress and a way to stop it; the notebook stays usable."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+import ipywidgets as w
+
+T = TypeVar("T")
+Report = Callable[[float, str], None]
+
+
+class CancelledError(Exception):
+    """Somebody asked the work to stop."""
+
+
+class Job(Generic[T]):
+    """One piece of work in a thread of its own.
+
+    Args:
+        work: Gets a function to call with the share done and a word on it, often; that call ends
+            the work when it was cancelled.
+    """
+
+    def __init__(self, work: Callable[[Report], T]) -> None:
+        self.share, self.word = 0.0, ""
+        self.result: T | None = None
+        self.error: BaseException | None = None
+        self._stop = threading.Event()
+        self._work = work
+        self._thread = threading.Thread(target=self._do, daemon=True)
+        self._thread.start()
+
+    def _do(self) -> None:
+        try:
+            self.result = self._work(self._report)
+        except BaseException as error:  # noqa: BLE001 - told by whoever asks for the result
+            self.error = error
+
+    def _report(self, share: float, word: str) -> None:
+        self.share, self.word = share, word
+        if self._stop.is_set():
+            raise CancelledError
+
+    def cancel(self) -> None:
+        """Ask the work to stop at its next report."""
+        self._stop.set()
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether it was stopped before its end."""
+        return isinstance(self.error, CancelledError)
+
+    @property
+    def done(self) -> bool:
+        """Whether it ended, one way or another."""
+        return not self._thread.is_alive()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait for the end; whether it came in time."""
+        self._thread.join(seconds)
+        return self.done
+
+
+class Runner(w.HBox):  # type: ignore[misc]  # ipywidgets has no types
+    """A Run and a Cancel button with progress, for one job at a time.
+
+    While a job runs, the front end asks twice a second how it stands. So everything drawn is drawn
+    in answer to the front end, the only time when an output takes it, in every front end alike.
+
+    Args:
+        label: What the button says.
+        work: Makes the work when Run is clicked; raises to refuse.
+        ended: Called once when the job is over.
+        refused: Called with what ``work`` raised.
+        ticked: Called while the job runs.
+    """
+
+    def __init__(
+        self,
+        label: str,
+        *,
+        work: Callable[[], Callable[[Report], object]],
+        ended: Callable[[Job[object]], None],
+        refused: Callable[[Exception], None],
+        ticked: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.run = w.Button(
+            description=label, button_style="primary", icon="play", tooltip=f"{label} (Enter)"
+        )
+        self.cancel = w.Button(
+            description="Cancel", icon="stop", disabled=True,
+            tooltip="Stop after the step being made; what is done is kept",
+        )  # fmt: skip
+        self.bar = w.FloatProgress(0.0, min=0.0, max=1.0, layout=w.Layout(width="220px"))
+        self.word = w.Label("")
+        # Shown nowhere: its clock is what makes the front end ask.
+        self._clock = w.Play(
+            min=0, max=10**9, interval=400, playing=False, show_repeat=False,
+            layout=w.Layout(display="none"),
+        )  # fmt: skip
+        self.job: Job[object] | None = None
+        self._work, self._ended, self._refused, self._ticked = work, ended, refused, ticked
+        self.run.on_click(lambda _: self.start())
+        self.cancel.on_click(self._stop)
+        self._clock.observe(lambda _: self.poll(), "value")
+        super().__init__(
+            [self.run, self.cancel, self.bar, self.word, self._clock],
+            layout=w.Layout(align_items="center", flex_flow="row wrap"),
+        )
+
+    @property
+    def busy(self) -> bool:
+        """Whether a job is being done."""
+        return self.job is not None
+
+    def start(self) -> None:
+        """Begin a job, if none is being done."""
+        if self.busy:
+            return
+        try:
+            work = self._work()
+        except Exception as error:  # noqa: BLE001 - shown beside the form
+            self._refused(error)
+            return
+        self.run.disabled, self.cancel.disabled = True, False
+        self.bar.value, self.bar.bar_style, self.word.value = 0.0, "", "starting…"
+        self.job = Job(work)
+        self._clock.playing = True
+
+    def _stop(self, _: object) -> None:
+        if self.job is not None:
+            self.job.cancel()
+            self.word.value = "stopping…"
+
+    def poll(self) -> None:
+        """Take over how the job stands; the front end's clock calls this."""
+        job = self.job
+        if job is None:
+            return
+        done = job.done
+        self.bar.value, self.word.value = min(job.share, 1.0), job.word
+        if not done:
+            self._ticked()
+            return
+        self.job, self._clock.playing = None, False
+        self.run.disabled, self.cancel.disabled = False, True
+        if job.cancelled:
+            self.bar.bar_style, self.word.value = "warning", "cancelled; what was done is kept"
+        elif job.error is not None:
+            self.bar.bar_style, self.word.value = "danger", "not finished"
+        else:
+            self.bar.value, self.bar.bar_style, self.word.value = 1.0, "success", "done"
+        self._ended(job)
+
+    def wait(self, seconds: float | None = 600.0) -> None:
+        """Wait for the job in a cell, and take over what it made."""
+        if self.job is not None:
+            self.job.wait(seconds)
+            self.poll()

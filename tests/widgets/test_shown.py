@@ -1,0 +1,212 @@
+"""What results show of themselves: every kind, hostile labels, nothing private, no library."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import unquote
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import engine
+from engine import charts, html, pictures
+from tests.support import ROOT
+
+HOSTILE = [
+    "<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "</div></svg>", "$x$", r"\(y\)",
+    "a'b", 'a"b', "two\nlines", "constructor", "__proto__", "", "שלום", "🙂", "x" * 300,
+    "&lt;b&gt;", "javascript:alert(1)", "a.b[0]:Q", "=1+1", "`code`", "*a*",
+]  # fmt: skip
+RECORDS = 1009
+"""A prime that stands nowhere unless somebody counts."""
+
+
+def hostile_table(names: list[str]) -> engine.Table:
+    domain = engine.Domain(
+        tuple(engine.Attribute(name, values=tuple(HOSTILE)) for name in names), title=HOSTILE[0],
+        row=HOSTILE[1],
+    )  # fmt: skip
+    codes = np.minimum(np.random.default_rng(0).geometric(0.2, (RECORDS, len(names))) - 1, 19)
+    return engine.Table.from_codes(codes, domain)
+
+
+def results(names: list[str]) -> Iterator[Any]:
+    """Every kind of result on a table with these names."""
+    table = hostile_table(names)
+    workload = engine.Workload.all_kway(table.domain, 2)
+    private, aim = engine.Private(table), engine.AimGrem()
+    run = engine.run(aim, private, workload, epsilon=1.0, delta=1e-9, seed=0)
+    yield from (table.domain, table, private, workload, run, run.release, run.release.ledger)
+    estimate, alone = run.release.estimate(0, 1), run.release.estimate(0)
+    yield from (estimate, alone, run.release.estimate())
+    yield from (engine.compare(estimate, table), engine.compare(alone, table))
+    yield engine.evaluate(run.release, private)
+    state, _ = next(engine.rounds(aim, private, workload, rho=0.5, rng=engine.rehearsal_noise(0)))
+    yield engine.insight(aim, state, private)
+    yield engine.run(engine.ResidualPlanner(), private, workload, rho=0.5, seed=0)
+
+
+class Reader(HTMLParser):
+    """Collects tags and the attributes that could do something."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.acts: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        for name, value in attrs:
+            if name.startswith("on") or (name in ("href", "src") and value):
+                self.acts.append(f"{name}={(value or '')[:30]}")
+
+
+def read(text: str) -> Reader:
+    reader = Reader()
+    reader.feed(text)
+    reader.close()
+    return reader
+
+
+ALLOWED = {
+    "div", "span", "b", "br", "code", "table", "thead", "tbody", "tr", "th", "td", "figure",
+    "figcaption", "img", "wbr",
+}  # fmt: skip
+
+
+DRAWN = {"svg", "g", "path", "text", "tspan", "rect", "line", "defs", "linearGradient", "stop",
+         "clipPath"}  # fmt: skip
+
+
+def check_harmless(text: str) -> None:
+    reader = read(text)
+    assert set(reader.tags) <= ALLOWED
+    assert all(act.startswith("src=data:image/svg+xml") for act in reader.acts)
+    for address in re.findall(r'src="([^"]*)"', text):
+        drawn = ElementTree.fromstring(unquote(address.partition(",")[2]))
+        for node in drawn.iter():
+            assert node.tag.partition("}")[2] in DRAWN
+            assert not any(name.startswith("on") or "href" in name for name in node.attrib)
+
+
+def test_every_result_has_text_and_html_and_says_who_may_see_it() -> None:
+    kinds = set()
+    for result in results(["age", "sex"]):
+        kinds.add(type(result).__name__)
+        assert type(result).__name__ in repr(result)
+        bundle = result._repr_mimebundle_()
+        assert bundle["text/plain"] == repr(result)
+        marks = {kind for kind in html._MARKS if kind in result._repr_html_()}
+        assert marks, result
+        not_private = isinstance(result, engine.evaluation.NotReleased)
+        assert (html.NOT_PRIVATE in marks) == not_private
+    assert kinds >= {
+        "Domain", "Table", "Workload", "Run", "Release", "Estimate", "Ledger", "Evaluation",
+        "Comparison", "Insight", "Private",
+    }  # fmt: skip
+
+
+def test_hostile_labels_are_escaped_everywhere() -> None:
+    for result in results([HOSTILE[0], HOSTILE[1]]):
+        check_harmless(result._repr_html_())
+        check_harmless(result._repr_mimebundle_()["text/html"])
+
+
+def test_sheets_and_figures_escape_hostile_labels_too() -> None:
+    table = hostile_table(HOSTILE[3:6])
+    run = engine.run(
+        engine.AimGrem(), table, engine.Workload.all_kway(table.domain, 2), rho=0.5, seed=0
+    )
+    for sheet in (charts.round(run, 0), charts.round(run, 1), charts.filmstrip(run, 0, 1)):
+        check_harmless(sheet._repr_html_())
+        assert sheet.title in repr(sheet)
+        for figure in sheet.figures:
+            assert figure.alt in figure._repr_mimebundle_()["text/plain"]
+
+
+def test_formula_signs_stand_alone_so_that_no_notebook_typesets_them() -> None:
+    assert html.escape("$x$") == "<span>$</span>x<span>$</span>"
+    assert html.escape(r"\(x\)") == r"<span>\</span>(x<span>\</span>)"
+
+
+def test_private_results_never_show_how_many_records_there_are() -> None:
+    texts = []
+    for result in results(["age", "sex"]):
+        if isinstance(result, engine.Table | engine.Private | engine.evaluation.NotReleased):
+            texts += [repr(result), result._repr_html_()]
+    assert not any(number in text for text in texts for number in (f"{RECORDS}", f"{RECORDS:,}"))
+
+
+def test_the_total_beside_the_truth_shows_no_number_at_all(table: engine.Table) -> None:
+    run = engine.run(
+        engine.Uniform(), table, engine.Workload.all_kway(table.domain, 1), rho=0.5, seed=0
+    )
+    shown = engine.compare(run.release.estimate(), table)._repr_mimebundle_()["text/html"]
+    assert "σ" not in shown
+
+
+def test_without_vl_convert_a_front_end_gets_the_description(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = next(r for r in results(["age", "sex"]) if isinstance(r, engine.Run))
+    monkeypatch.setattr(pictures, "can_draw", lambda: False)
+    bundle = run.release.estimate("age")._repr_mimebundle_()
+    assert bundle[pictures.VEGA_LITE]["$schema"].endswith("v5.json")
+    sheet = charts.round(run, 1)
+    assert pictures.VEGA_LITE in sheet.figures[0]._repr_mimebundle_()
+    assert "<img" not in sheet.html()
+    assert html.escape(sheet.figures[0].alt, longest=600) in sheet.html()
+
+
+def test_a_round_that_is_not_there_is_refused(table: engine.Table) -> None:
+    run = engine.run(
+        engine.AimGrem(), table, engine.Workload.all_kway(table.domain, 2), rho=0.5, seed=0
+    )
+    for number in (-1, len(run.rounds) + 1, True, "1"):
+        with pytest.raises(engine.OptionError, match="There is no round"):
+            run.at(number)  # type: ignore[arg-type]
+    last = run.at(len(run.rounds))
+    assert last.ledger == run.release.ledger
+    assert np.allclose(last.estimate("age").values, run.release.estimate("age").values)
+    assert run.at(0).ledger.spent == sum(c.rho for c in run.events[0].charges)
+    with pytest.raises(engine.OptionError, match="one or two attributes"):
+        charts.marginal(run.release.estimate())
+
+
+def test_engine_and_reprs_work_with_no_front_end_and_no_chart_library_installed() -> None:
+    code = """
+import importlib.abc, sys
+BLOCKED = {"ipywidgets", "altair", "IPython", "pandas", "vl_convert", "anywidget", "streamlit"}
+class Block(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in BLOCKED:
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Block())
+import engine
+domain = engine.Domain.from_sizes({"a": 3, "b": 2})
+table = engine.Table.from_codes([[k % 3, k % 2] for k in range(31)], domain)
+run = engine.run(engine.AimGrem(), table, engine.Workload.all_kway(domain, 2), rho=0.5, seed=0)
+for shown in (domain, table, run, run.release, run.release.ledger, run.release.estimate("a"),
+              engine.compare(run.release.estimate("a", "b"), table)):
+    bundle = shown._repr_mimebundle_()
+    assert sorted(bundle) == ["text/html", "text/plain"], bundle
+print("fine")
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], cwd=ROOT, capture_output=True, text=True,
+        timeout=120, check=False,
+    )  # fmt: skip
+    assert done.stdout.strip() == "fine", done.stderr
+
+
+def test_a_workload_of_the_total_alone_can_be_shown(table: engine.Table) -> None:
+    run = engine.run(engine.AimGrem(), table, engine.Workload([()], table.domain), rho=0.5, seed=0)
+    assert "<img" not in run._repr_mimebundle_()["text/html"]
+    for number in range(len(run.rounds) + 1):
+        assert charts.round(run, number).figures
