@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.parts import figures, frame, strip
+from pages.parts import figures, frame, lecture, strip
 
 st.set_page_config(
     page_title="AIM+GReM explorer",
@@ -12,6 +12,7 @@ st.set_page_config(
 )
 page = frame.navigation()
 with st.sidebar:
+    lecture.toggles()
     st.markdown("**Keys on the Rounds page**")
     st.caption("F first · B back · P play or pause · N next · L to the end")
     st.markdown("**Reading the charts**")
@@ -20,5 +21,6 @@ with st.sidebar:
     st.caption("Every chart says in a sentence what it shows; its numbers are beneath it.")
     st.caption("Light or dark: the menu at the top right.")
 figures.without_ways_out()
+lecture.style()
 strip.draw()
 page.run()

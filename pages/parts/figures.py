@@ -8,7 +8,7 @@ from typing import Literal
 import streamlit as st
 
 from engine.charts import Figure
-from pages.parts import text
+from pages.parts import lecture, text
 
 HIDE = "hide_not_private"
 _MOST_ROWS = 200
@@ -34,8 +34,10 @@ def draw(figure: Figure, key: str, *, table: bool = True) -> None:
         st.caption(f"{figure.title}: hidden, since it is computed from the records.")
         return
     with st.container(key=f"{_KEPT if figure.private else 'released'}_{key}"):
-        st.vega_lite_chart(figure.spec(), width="stretch", alt=figure.alt, key=key)
-    st.caption(text.plain(figure.alt, longest=600))
+        spec = lecture.enlarged(figure.spec()) if lecture.presenting() else figure.spec()
+        st.vega_lite_chart(spec, width="stretch", alt=figure.alt, key=key)
+    if not lecture.presenting():
+        st.caption(text.plain(figure.alt, longest=600))
     if table:
         _table(figure, key)
 

@@ -12,6 +12,9 @@ PAGES = [
     ("start", "Start", ":material/home:"),
     ("data", "Data", ":material/table:"),
     ("rounds", "Rounds", ":material/replay:"),
+    ("compare", "Compare", ":material/balance:"),
+    ("what_if", "What if", ":material/alt_route:"),
+    ("learn", "Learn", ":material/school:"),
 ]
 """File name, title and icon, in order of use; the first is the one opened without a name."""
 
