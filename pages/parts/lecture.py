@@ -24,16 +24,22 @@ html { font-size: 20px !important; }
 </style>"""
 
 
-def toggles() -> None:
-    """The two switches of the sidebar."""
-    st.toggle(
-        "Presentation mode", key=PRESENT, persist_state="session",
-        help="For a projector: larger chart text, thicker lines, less prose.",
-    )  # fmt: skip
-    st.toggle(
-        "Predict, then reveal", key=PREDICT, persist_state="session",
-        help="On Rounds, each new round first asks which table it chose.",
-    )  # fmt: skip
+def toggles(*, where: str = "") -> None:
+    """The two switches; in the sidebar, and once more where a lecture is prepared."""
+    helps = {
+        PRESENT: ("Presentation mode", "For a projector: larger chart text, thicker lines, less "
+                  "prose."),
+        PREDICT: ("Predict, then reveal", "On Rounds, each new round first asks which table it "
+                  "chose."),
+    }  # fmt: skip
+    for name, (label, about) in helps.items():
+        key = f"{name}_{where}" if where else f"{name}_switch"
+        st.session_state[key] = bool(st.session_state.get(name, False))
+        st.toggle(label, key=key, help=about, on_change=_switch, args=(name, key))
+
+
+def _switch(name: str, key: str) -> None:
+    st.session_state[name] = bool(st.session_state[key])
 
 
 def presenting() -> bool:
