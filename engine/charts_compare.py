@@ -60,7 +60,7 @@ def error_bands(bands: pd.DataFrame, *, unit: str) -> Figure:
     log = bool((bands["low"] > 0).all())
     base = sources.chart(bands)
     x = _epsilon(bands["epsilon"])
-    y_scale = alt.Scale(type="log" if log else "linear", nice=False)
+    y_scale = alt.Scale(type="log" if log else "linear", nice=True)
     y_axis = _axis(format="~g", grid=True, gridOpacity=0.25, tickCount=6)
     y = alt.Y("median:Q", title=unit, scale=y_scale, axis=y_axis)
     colour, shape, dash = _mechanisms(bands)
@@ -108,7 +108,7 @@ def _mechanisms(frame: pd.DataFrame) -> tuple[Any, Any, Any]:
     keys = [key for key in CONTENDERS if key in set(frame["mechanism"])]
     names = [CONTENDERS[key].name for key in keys]
     colours, shapes, dashes = zip(*(STYLES[key] for key in keys), strict=True)
-    legend = _legend(columns=2)
+    legend = _legend(columns=2, symbolOpacity=1, symbolStrokeWidth=0)
     return (
         alt.Color(
             "name:N", title=None, scale=alt.Scale(domain=names, range=list(colours)), legend=legend
@@ -213,7 +213,7 @@ def win_grid(frame: pd.DataFrame, hero: str) -> Figure:
         scale=scale,
         legend=_legend(
             values=[-2, -1, 0, 1, 2],
-            labelExpr="{'-2':'≤ ¼','-1':'½','0':'1','1':'2','2':'≥ 4'}[datum.label]",
+            labelExpr="{'-2':'≤ ¼','-1':'½','0':'1','1':'2','2':'≥ 4'}[datum.value]",
             gradientLength=170,
             format="d",
         ),
@@ -265,7 +265,8 @@ def dumbbell(frame: pd.DataFrame, first: str, second: str, *, title: str, most: 
     positive = bool((long["error"] > 0).all()) and long["error"].max() > 20 * long["error"].min()
     scale = alt.Scale(type="log", nice=False, padding=12) if positive else alt.Scale(zero=True)
     axis = _axis(format="~g", grid=True, gridOpacity=0.25, tickCount=5)
-    x = alt.X("error:Q", title=f"{unit}{' (log)' if positive else ''}", scale=scale, axis=axis)
+    x_title = f"{unit}{' (log)' if positive else ''}"
+    x = alt.X("error:Q", title=x_title, scale=scale, axis=axis)
     colour = alt.Color(
         "who:N", title=None, legend=_legend(columns=2),
         scale=alt.Scale(domain=[first, second], range=[FIRST_STYLE[0], SECOND_STYLE[0]]),
@@ -277,7 +278,7 @@ def dumbbell(frame: pd.DataFrame, first: str, second: str, *, title: str, most: 
     bars = (
         sources.chart(data)
         .mark_rule(color=GREY, strokeWidth=3, opacity=0.5)
-        .encode(y=y, x=alt.X("first:Q", scale=scale, title=unit), x2=alt.X2("second"))
+        .encode(y=y, x=alt.X("first:Q", scale=scale, title=x_title), x2=alt.X2("second"))
     )
     points = (
         sources.chart(long)
@@ -360,7 +361,8 @@ def trade_off(frame: pd.DataFrame, base_name: str) -> Figure:
 
     sources = _Sources()
     data = frame.assign(label=[f"{e:g}" for e in frame["epsilon"]])
-    _, shape, dash = _mechanisms(data)
+    _, shape, _ = _mechanisms(data)
+    shape.legend = _legend(columns=2, symbolFillColor=GREY, symbolStrokeColor=GREY)
     limits = [float(frame["epsilon"].min()), float(frame["epsilon"].max())]
     colour = alt.Color(
         "epsilon:Q",
@@ -383,7 +385,7 @@ def trade_off(frame: pd.DataFrame, base_name: str) -> Figure:
         one.mark_rule(**rule).encode(x=x),
         one.mark_rule(**rule).encode(y=y),
         base.mark_line(color=GREY, strokeWidth=1.5, opacity=0.8).encode(
-            x=x, y=y, strokeDash=dash, detail="name:N", order="epsilon:Q"
+            x=x, y=y, detail="name:N", order="epsilon:Q"
         ),
         base.mark_point(filled=True, size=150, opacity=1, stroke=GREY, strokeWidth=1).encode(
             x=x, y=y, color=colour, shape=shape, tooltip=tooltip
@@ -401,10 +403,13 @@ def trade_off(frame: pd.DataFrame, base_name: str) -> Figure:
     table = frame[["name", "epsilon", "error", "time"]].set_axis(
         ["mechanism", "ε", f"error ÷ {base_name}'s", f"time ÷ {base_name}'s"], axis=1
     )
-    return _figure(
+    figure = _figure(
         alt.layer(*layers), sources, "Error, time and ε (the paper's Figure 4)", sentence,
         NOT_PRIVATE, table, height=340,
     )  # fmt: skip
+    # One legend under the other: side by side they are wider than a phone.
+    figure.chart.config.legend = alt.LegendConfig(layout={"bottom": {"direction": "vertical"}})
+    return figure
 
 
 # -- two settings ----------------------------------------------------------------------------------
@@ -424,14 +429,14 @@ def overlay(frame: pd.DataFrame, names: tuple[str, str]) -> Figure:
     styles = (FIRST_STYLE, SECOND_STYLE)
     domain = list(names)
     colour = alt.Color(
-        "name:N", title=None, legend=_legend(columns=1),
+        "name:N", title=None, legend=_legend(columns=1, symbolStrokeWidth=0),
         scale=alt.Scale(domain=domain, range=[s[0] for s in styles]),
     )  # fmt: skip
     dash = alt.StrokeDash(
         "name:N", legend=None, scale=alt.Scale(domain=domain, range=[s[2] for s in styles])
     )
     shape = alt.Shape(
-        "name:N", title=None, legend=_legend(columns=1),
+        "name:N", title=None, legend=_legend(columns=1, symbolStrokeWidth=0),
         scale=alt.Scale(domain=domain, range=[s[1] for s in styles]),
     )  # fmt: skip
     log = bool((frame["error"] > 0).all())
@@ -477,7 +482,8 @@ def difference(frame: pd.DataFrame, names: tuple[str, str]) -> Figure:
 
     sources = _Sources()
     gaps = _gaps(frame)
-    gaps["state"] = np.where(gaps["gap"] < 0, "smaller error", "larger error")
+    states = ["smaller error", "the same", "larger error"]
+    gaps["state"] = np.select([gaps["gap"] < 0, gaps["gap"] == 0], states[:2], states[2])
     x = alt.X(
         "spent:Q", title="share of its own budget spent", axis=_axis(format=".0%", tickCount=5),
         scale=alt.Scale(domain=[0, 1.02], nice=False),
@@ -488,12 +494,11 @@ def difference(frame: pd.DataFrame, names: tuple[str, str]) -> Figure:
     )  # fmt: skip
     colour = alt.Color(
         "state:N", title=None, legend=_legend(),
-        scale=alt.Scale(domain=["smaller error", "larger error"], range=[BLUE, RED]),
+        scale=alt.Scale(domain=states, range=[BLUE, GREY, RED]),
     )  # fmt: skip
     shape = alt.Shape(
         "state:N", title=None, legend=_legend(),
-        scale=alt.Scale(domain=["smaller error", "larger error"],
-                        range=["triangle-down", "triangle-up"]),
+        scale=alt.Scale(domain=states, range=["triangle-down", "circle", "triangle-up"]),
     )  # fmt: skip
     base = sources.chart(gaps).encode(x=x)
     zero = sources.chart(pd.DataFrame({"gap": [0.0]})).mark_rule(color=GREY, strokeDash=[5, 4])
@@ -548,11 +553,10 @@ def allocation(shares: Sequence[Mapping[int, float]], names: tuple[str, str]) ->
         ]
     )
     order = list(dict.fromkeys(labels.get(s, f"{s} attributes") for one in shares for s in one))
-    y = alt.Y(
-        "row:N", title=None, sort=order, axis=_axis_above(), scale=alt.Scale(paddingInner=0.5)
-    )
+    y = alt.Y("row:N", title=None, sort=order, axis=_axis(labelLimit=130),
+              scale=alt.Scale(paddingInner=0.35))  # fmt: skip
     colour = alt.Color(
-        "who:N", title=None, legend=_legend(columns=1),
+        "who:N", title=None, legend=_legend(columns=1, symbolStrokeWidth=0),
         scale=alt.Scale(domain=list(names), range=[FIRST_STYLE[0], SECOND_STYLE[0]]),
     )  # fmt: skip
     offset = alt.YOffset("who:N", sort=list(names), scale=alt.Scale(paddingInner=0.15))

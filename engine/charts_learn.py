@@ -107,7 +107,8 @@ def _placed(
     reach = max(float(np.abs(s.values).max()) for s in content) or 1.0
     cells: list[dict[str, Any]] = []
     words: list[dict[str, Any]] = []
-    top, left, lowest = 0.0, 0.0, 0.0
+    first = _GAP if len(content) > across else 0.0  # in line with what follows an operation
+    top, left, lowest = 0.0, first, 0.0
     for k, stage in enumerate(content):
         if k and k % across == 0:
             top, left = lowest + 0.35, 0.0
@@ -235,6 +236,11 @@ def vessels(frame: pd.DataFrame, *, level: float, budget: float) -> Figure:
             tooltip=tooltip,
         ),
         base.mark_rule(color=GREY, strokeWidth=2).encode(x=alt.X("x2:Q", scale=x_scale)),
+        water.transform_filter(alt.datum.wet)
+        .mark_text(baseline="top", dy=5, fontSize=12 if len(frame) <= 4 else 10, color="#1a1a1a")
+        .encode(
+            x=alt.X("middle:Q", scale=x_scale), y=alt.Y("top:Q", scale=y_scale), text="text:N"
+        ),
         line.mark_rule(color=RED, strokeWidth=2.5, strokeDash=[6, 4]).encode(y=y),
         line.mark_text(color=RED, align="right", baseline="bottom", dy=-4, fontSize=13,
                        fontWeight=600).encode(

@@ -287,16 +287,15 @@ def results(job: Job[tuple[int, Point]]) -> None:
     runs = [[p for who, p in job.done if who == k] for k in (0, 1)]
     if not all(runs):
         return
+    _numbers(runs, names)
     if figures.hidden():
         st.caption("Errors are computed from the records: hidden.")
     else:
         _overlaid(runs, names, domain)
     shares = [comparison.spending(run[-1].release) for run in runs]
-    left, right = st.columns([2, 3], gap="large")
-    with left:
+    narrow, _ = st.columns([3, 2])
+    with narrow:
         figures.draw(charts_compare.allocation(shares, names), "what_if_allocation")
-    with right:
-        _numbers(runs, names)
 
 
 def _forget() -> None:

@@ -107,9 +107,10 @@ def _rebuilt(mu: FloatArray) -> None:
         if whole
         else f"Without the others the rebuilt table is off by {off:,.4g} people in all."
     )
-    figures.draw(
-        charts_learn.stages(content, title="Rebuilt", sentence=sentence, across=2), "learn_rebuilt"
-    )
+    figure = charts_learn.stages(content, title="Rebuilt", sentence=sentence, across=2)
+    narrow, _ = st.columns([3, 2])
+    with narrow:
+        figures.draw(figure, "learn_rebuilt")
 
 
 # -- noise -----------------------------------------------------------------------------------------
@@ -174,7 +175,8 @@ def water() -> None:
     with st.container(horizontal=True):
         st.button("Nothing known", key="learn_dry", on_click=_know, args=(shape, {}))
         st.button("The total known well", key="learn_total", on_click=_know, args=(shape, {(): 2}))
-        ones = {t: 0.5 for t in taus if len(t) == 1} | {(): 2.0}
+        # A 1-way measured at precision x is worth x on its attribute and x/n on the total.
+        ones = {t: 1.0 for t in taus if len(t) == 1} | {(): sum(1 / n for n in sizes)}
         st.button("After the 1-ways", key="learn_ones", on_click=_know, args=(shape, ones))
     budget = st.slider("Budget C of the round", 0.1, 3.0, 1.0, 0.05, key="learn_c",
                        persist_state="session")  # fmt: skip
@@ -193,7 +195,7 @@ def water() -> None:
 
 def _know(shape: str, known: dict[tuple[int, ...], float]) -> None:
     for tau in subsets(tuple(range(len(lessons.SIZES[shape])))):
-        st.session_state[_slider(shape, tau)] = float(known.get(tau, 0.0))
+        st.session_state[_slider(shape, tau)] = round(float(known.get(tau, 0.0)), 2)
 
 
 def _slider(shape: str, tau: tuple[int, ...]) -> str:
@@ -208,7 +210,7 @@ def _known(shape: str, taus: tuple[tuple[int, ...], ...]) -> dict[tuple[int, ...
             key = _slider(shape, tau)
             st.session_state.setdefault(key, 0.5 if len(tau) == 1 else 0.0)
             known[tau] = float(
-                st.slider(lessons.name_of(tau), 0.0, 3.0, step=0.05, key=key, width=150,
+                st.slider(lessons.name_of(tau), 0.0, 3.0, step=0.01, key=key, width=150,
                           persist_state="session")
             )  # fmt: skip
     return known
@@ -289,6 +291,7 @@ def anneal() -> None:
 
 # -- choosing --------------------------------------------------------------------------------------
 
+_EPSILONS = [float(f"{10 ** (k / 20 - 3):.3g}") for k in range(71)]
 _SCORES = {"age × income": 90, "age × sex": 70, "sex × income": 60, "age": 20, "sex": 0}
 
 
@@ -307,11 +310,10 @@ def choose() -> None:
             )
             for k, (label, score) in enumerate(_SCORES.items())
         }  # fmt: skip
-    power = st.slider(
-        "ε of this choice", -3.0, 0.5, -1.5, 0.05, key="learn_em", persist_state="session",
-        format="10^%.2f", help="A log scale: more private on the left, surer on the right.",
+    epsilon = st.select_slider(
+        "ε of this choice (more private ← → surer)", _EPSILONS, value=_EPSILONS[30],
+        key="learn_em", format_func=lambda e: f"{e:.3g}", persist_state="session",
     )  # fmt: skip
-    epsilon = 10 ** float(power)
     frame = lessons.chances(scores, epsilon)
     figures.draw(charts_learn.chances(frame, epsilon=epsilon), "learn_chances")
     st.markdown(
