@@ -368,7 +368,9 @@ def trade_off(frame: pd.DataFrame, base_name: str) -> Figure:
         "epsilon:Q",
         title="ε",
         scale=alt.Scale(type="log", scheme="viridis", domain=limits, reverse=False),
-        legend=_legend(format="~g", gradientLength=150, values=sorted(set(frame["epsilon"]))),
+        legend=_legend(
+            orient="top", format="~g", gradientLength=150, values=sorted(set(frame["epsilon"]))
+        ),
     )
     axis = _axis(format="~g", grid=True, gridOpacity=0.25, tickCount=5)
     scale = alt.Scale(type="log", nice=False, padding=22)
@@ -403,13 +405,10 @@ def trade_off(frame: pd.DataFrame, base_name: str) -> Figure:
     table = frame[["name", "epsilon", "error", "time"]].set_axis(
         ["mechanism", "ε", f"error ÷ {base_name}'s", f"time ÷ {base_name}'s"], axis=1
     )
-    figure = _figure(
+    return _figure(
         alt.layer(*layers), sources, "Error, time and ε (the paper's Figure 4)", sentence,
         NOT_PRIVATE, table, height=340,
     )  # fmt: skip
-    # One legend under the other: side by side they are wider than a phone.
-    figure.chart.config.legend = alt.LegendConfig(layout={"bottom": {"direction": "vertical"}})
-    return figure
 
 
 # -- two settings ----------------------------------------------------------------------------------

@@ -483,7 +483,7 @@ def verdict(results: Sequence[Trial], hero: str = "aim_grem", metric: str = "mea
     for rival, rows in table.groupby("rival", sort=False):
         ratios = {float(e): float(r) for e, r in zip(rows["epsilon"], rows["ratio"], strict=True)}
         sentences.append(_against(name, CONTENDERS[str(rival)].name, ratios))
-    below = table[table["rival"].isin(BASELINES) & (table["ratio"] > 1 + TIE)]
+    below = table[table["rival"].isin([*BASELINES, "product"]) & (table["ratio"] > 1 + TIE)]
     if len(below):
         pairs = "; ".join(
             f"{row['name']} at ε = {row['epsilon']:g}" for row in below.to_dict("records")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -12,6 +11,7 @@ import engine
 from engine import charts_compare, comparison
 from engine.comparison import BASELINES, CONTENDERS, METRICS, Trial
 from pages.parts import figures, host, lecture, messages, samples, session, sources, text
+from pages.parts.asked import Compared
 from pages.parts.frame import through_app
 from pages.parts.worker import Job
 
@@ -21,52 +21,32 @@ SHOWN = {"raw": "as estimated", "simplex": "without negative counts"}
 _STATE = "comparison"
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What is compared."""
-
-    sample: str
-    attributes: tuple[str, ...]
-    degree: int
-    mechanisms: tuple[str, ...]
-    epsilons: tuple[float, ...]
-    trials: int
-    delta: float = 1e-9
-    seed: int = 0
-    answers: str = "raw"
-
-    @property
-    def runs(self) -> int:
-        """How many runs that is."""
-        return len(self.mechanisms) * len(self.epsilons) * self.trials
-
-
 GRID = (0.1, 0.316, 1.0, 3.16, 10.0)
 USUAL = ("aim_grem", "residual_planner", "product", *BASELINES)
 
 
-def loses() -> Asked:
+def loses() -> Compared:
     """A small table of nearly binary attributes: there is nothing worth selecting."""
     chosen = tuple(sources.default_attributes("titanic"))
-    return Asked("titanic", chosen, 3, USUAL, GRID, 5)
+    return Compared("titanic", chosen, 3, USUAL, GRID, 5)
 
 
-def wins() -> Asked:
+def wins() -> Compared:
     """A large table and a small budget: most of the workload is not worth measuring."""
     everything = samples.domain("adult_paper").names
-    return Asked("adult_paper", everything, 3, USUAL, (0.1, 0.316, 1.0), 3)
+    return Compared("adult_paper", everything, 3, USUAL, (0.1, 0.316, 1.0), 3)
 
 
-def figure_four() -> Asked:
+def figure_four() -> Compared:
     """The paper's picture: error and time relative to ResidualPlanner over the whole range of ε."""
     everything = samples.domain("adult_paper").names
     three = ("aim_grem", "aim_grem_paper", "residual_planner", *BASELINES)
-    return Asked("adult_paper", everything, 3, three, GRID, 5)
+    return Compared("adult_paper", everything, 3, three, GRID, 5)
 
 
 PRESETS = {
-    "loses": ("It loses: Titanic, four attributes", ":material/trending_down:", loses),
-    "wins": ("It wins: Adult, thirteen attributes", ":material/trending_up:", wins),
+    "loses": ("It loses: Titanic, 4 attributes", ":material/trending_down:", loses),
+    "wins": ("It beats ResidualPlanner: Adult, 13 attributes", ":material/trending_up:", wins),
     "figure_four": ("The paper's Figure 4: Adult, five ε", ":material/insights:", figure_four),
 }
 
@@ -83,7 +63,7 @@ def current() -> Job[Trial]:
     return found
 
 
-def start(asked: Asked) -> Job[Trial]:
+def start(asked: Compared) -> Job[Trial]:
     """Begin a comparison in a thread of its own.
 
     Raises:
@@ -109,7 +89,7 @@ def start(asked: Asked) -> Job[Trial]:
     return Job(make, asked.runs, asked)
 
 
-def _check(asked: Asked, workload: engine.Workload) -> None:
+def _check(asked: Compared, workload: engine.Workload) -> None:
     for epsilon in asked.epsilons:
         engine.rho_from(epsilon=epsilon, delta=asked.delta)
     cells = workload.layout.total_cells
@@ -126,7 +106,7 @@ def _check(asked: Asked, workload: engine.Workload) -> None:
         )
 
 
-def _begin(asked: Asked, *, shared: bool = False) -> None:
+def _begin(asked: Compared, *, shared: bool = False) -> None:
     """Put a new comparison in the place of the one shown; refused, it stays."""
     st.session_state.pop("compare_refusal", None)
     try:
@@ -142,7 +122,7 @@ def _begin(asked: Asked, *, shared: bool = False) -> None:
 
 def _is_shared(job: Job[Trial]) -> bool:
     """Whether others look at it too; then nobody may stop it."""
-    asked: Asked = job.about
+    asked: Compared = job.about
     if asked == loses():
         return True
     return host.is_class() and asked in [make() for _, _, make in PRESETS.values()]
@@ -252,7 +232,7 @@ def _try(
             "chosen. Choose more, or a smaller degree."
         )
         st.rerun()
-    _begin(Asked(sample, tuple(attributes), degree, mechanisms, grid, trials, seed=seed,
+    _begin(Compared(sample, tuple(attributes), degree, mechanisms, grid, trials, seed=seed,
                  answers=answers))  # fmt: skip
     st.rerun()
 
@@ -320,7 +300,9 @@ def _words(rows: list[Trial], metric: str) -> None:
     lecture.prose(
         "Why? Selecting pays when most of the workload is not worth its noise: many large tables, "
         "little budget. On few small tables there is nothing to select, and a plan that knows the "
-        "whole workload from the start, with all the budget in one round, is hard to beat."
+        "whole workload from the start, with all the budget in one round, is hard to beat. What "
+        "was never measured counts as zero in a raw answer; where little was, even the product of "
+        "the 1-way tables fills it better."
     )
 
 
@@ -348,7 +330,7 @@ def _curves(rows: list[Trial], metric: str) -> None:
         )
 
 
-def _closely(rows: list[Trial], asked: Asked, metric: str) -> None:
+def _closely(rows: list[Trial], asked: Compared, metric: str) -> None:
     names = {r.mechanism for r in rows}
     if HERO not in names or len(names) < 2:
         return
@@ -360,7 +342,7 @@ def _closely(rows: list[Trial], asked: Asked, metric: str) -> None:
         _by_marginal(rows, asked)
 
 
-def _by_marginal(rows: list[Trial], asked: Asked) -> None:
+def _by_marginal(rows: list[Trial], asked: Compared) -> None:
     rival = st.session_state.get("compare_rival") or RIVAL
     epsilons = sorted({r.epsilon for r in rows if r.mechanism == HERO})
     epsilon = st.select_slider(
@@ -390,7 +372,7 @@ def _time(rows: list[Trial], metric: str) -> None:
 
 
 def _about(job: Job[Trial]) -> str:
-    asked: Asked = job.about
+    asked: Compared = job.about
     return (
         f"**{text.plain(sources.title(asked.sample))}**, {len(asked.attributes)} attributes, all "
         f"{asked.degree}-way tables, {asked.trials} trials at each of {len(asked.epsilons)} values "

@@ -16,6 +16,7 @@ from engine import charts_compare, comparison
 from engine.comparison import Point, Setting
 from engine.types import AttributeSet
 from pages.parts import figures, lecture, messages, session, sources, text
+from pages.parts.asked import Base, Changed
 from pages.parts.frame import through_app
 from pages.parts.worker import Job
 
@@ -27,30 +28,6 @@ CHANGES = {
 }
 EVERY = 0.02  # least share of the budget between two judgements of a run
 _STATE = "what_if"
-
-
-@dataclass(frozen=True, slots=True)
-class Base:
-    """Where both settings start."""
-
-    sample: str
-    attributes: tuple[str, ...]
-    degree: int
-    epsilon: float
-    delta: float
-    seed: int
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A starting point and one thing that is different."""
-
-    base: Base
-    change: str
-    factor: float = 2.0
-    degree: int = 2
-    merged: tuple[str, ...] = ()
-    together: int = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +44,7 @@ class Pair:
 # -- the two settings ------------------------------------------------------------------------------
 
 
-def pair(asked: Asked) -> Pair:
+def pair(asked: Changed) -> Pair:
     """Make both settings.
 
     Raises:
@@ -107,7 +84,7 @@ def _setting(table: engine.Table, degree: int, epsilon: float, delta: float) -> 
     return Setting(engine.Private(table), workload, rho, {})
 
 
-def _coarser(asked: Asked, table: engine.Table, first: Setting, names: tuple[str, str]) -> Pair:
+def _coarser(asked: Changed, table: engine.Table, first: Setting, names: tuple[str, str]) -> Pair:
     merged = {table.domain.names.index(name): asked.together for name in asked.merged}
     coarse = comparison.merge_table(table, merged)
     second = _setting(coarse, asked.base.degree, asked.base.epsilon, asked.base.delta)
@@ -120,7 +97,7 @@ def _name(base: Base) -> str:
     return f"as it is: ε {base.epsilon:g}, {base.degree}-way"
 
 
-def _changed_name(asked: Asked) -> str:
+def _changed_name(asked: Changed) -> str:
     return {
         "epsilon": f"ε × {asked.factor:g}: ε {asked.base.epsilon * asked.factor:g}",
         "rows": "ten times the rows",
@@ -129,7 +106,7 @@ def _changed_name(asked: Asked) -> str:
     }[asked.change]
 
 
-def start(asked: Asked) -> Job[tuple[int, Point]]:
+def start(asked: Changed) -> Job[tuple[int, Point]]:
     """Begin both runs, one after the other, in a thread of its own.
 
     Raises:
@@ -185,13 +162,13 @@ def base() -> Base:
     return Base(sample, tuple(attributes), int(degree), float(epsilon), found.delta, int(seed))
 
 
-def change(start_from: Base) -> Asked:
+def change(start_from: Base) -> Changed:
     """Ask what is different in the second setting."""
     kind = st.segmented_control(
         "What if …", list(CHANGES), default="epsilon", required=True, key="what_if_change",
         format_func=CHANGES.__getitem__, persist_state="session",
     ) or "epsilon"  # fmt: skip
-    asked = Asked(start_from, kind)
+    asked = Changed(start_from, kind)
     if kind == "epsilon":
         factor = st.select_slider(
             "ε times", [0.25, 0.5, 2.0, 4.0, 10.0], value=2.0, key="what_if_factor",
@@ -208,7 +185,7 @@ def change(start_from: Base) -> Asked:
     return _coarse_choice(asked) if kind == "coarser" else asked
 
 
-def _coarse_choice(asked: Asked) -> Asked:
+def _coarse_choice(asked: Changed) -> Changed:
     domain = sources.domain(asked.base.sample)
     sizes = {name: domain[name].size for name in asked.base.attributes}
     largest = [name for name, size in sizes.items() if size > 3] or list(sizes)[:1]
@@ -256,7 +233,7 @@ def current() -> Job[tuple[int, Point]] | None:
     return st.session_state.get(_STATE)
 
 
-def _ensure(asked: Asked) -> Job[tuple[int, Point]] | None:
+def _ensure(asked: Changed) -> Job[tuple[int, Point]] | None:
     """The job for what is asked: started if it is not there; None if it is refused."""
     job = current()
     if job is not None and job.about[0] == asked:

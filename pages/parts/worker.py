@@ -29,6 +29,7 @@ class Progress(Generic[T]):
     cancel: threading.Event = field(default_factory=threading.Event)
     done: list[T] = field(default_factory=list)
     error: str | None = None
+    whole: bool = False
     began: float = field(default_factory=time.monotonic)
     ended: float | None = None
 
@@ -65,8 +66,7 @@ class Job(Generic[T]):
     @property
     def cancelled(self) -> bool:
         """Whether it was stopped before its end."""
-        total = self._progress.total
-        return self._progress.cancel.is_set() and (total is None or len(self.done) < total)
+        return not self.running and not self._progress.whole and self.error is None
 
     @property
     def error(self) -> str | None:
@@ -104,6 +104,7 @@ def _work(make: Callable[[Callable[[], bool]], Iterator[T]], progress: Progress[
             progress.done.append(piece)
             if progress.cancel.is_set():
                 break
+        progress.whole = not progress.cancel.is_set() or len(progress.done) == progress.total
     except engine.EngineError as error:
         progress.error = str(error)
     except Exception:  # a traceback belongs in the log
