@@ -344,7 +344,10 @@ def _closely(rows: list[Trial], asked: Compared, metric: str) -> None:
 
 def _by_marginal(rows: list[Trial], asked: Compared) -> None:
     rival = st.session_state.get("compare_rival") or RIVAL
-    epsilons = sorted({r.epsilon for r in rows if r.mechanism == HERO})
+    both = [{r.epsilon for r in rows if r.mechanism == key} for key in (HERO, rival)]
+    epsilons = sorted(both[0] & both[1])
+    if not epsilons:
+        return
     epsilon = st.select_slider(
         "Marginal by marginal, at ε", epsilons, value=epsilons[len(epsilons) // 2],
         key=f"compare_at_{len(epsilons)}", format_func=lambda e: f"{e:g}",

@@ -275,3 +275,17 @@ def test_ten_times_the_rows_are_ten_times_every_count(table: engine.Table) -> No
     more = engine.Private(comparison.repeat_table(table, 10))
     once = engine.Private(table).marginal((0, 1, 2)).values
     assert np.array_equal(more.marginal((0, 1, 2)).values, 10 * once)
+
+
+def test_a_comparison_stopped_early_has_every_picture(
+    rows: list[Trial], table: engine.Table
+) -> None:
+    for upto in range(1, 8):
+        few = rows[:upto]
+        comparison.verdict(few)
+        comparison.relative(few)
+        comparison.wins(few, "aim_grem")
+        comparison.paired(few, "aim_grem", "product")
+        comparison.by_marginal(few, "aim_grem", "product", 4.0, table.domain)
+    missing = comparison.by_marginal(rows[:1], "aim_grem", "uniform", 0.5, table.domain)
+    assert not len(missing)

@@ -19,12 +19,15 @@ PAGES = [
 """File name, title and icon, in order of use; the first is the one opened without a name."""
 
 
-def navigation() -> Any:
+def navigation(*, icons: bool = True) -> Any:
     """Lay out the navigation and return the page asked for."""
     pages = [
-        st.Page(f"pages/{name}.py", title=title, icon=icon, default=name == PAGES[0][0])
+        st.Page(
+            f"pages/{name}.py", title=title, icon=icon if icons else None,
+            default=name == PAGES[0][0],
+        )
         for name, title, icon in PAGES
-    ]
+    ]  # fmt: skip
     return st.navigation(pages, position="top")
 
 
@@ -37,5 +40,6 @@ def through_app() -> None:
     """
     if strip.SLOT not in st.session_state:
         st.session_state[strip.SLOT] = None  # once: a page run alone, in a test, has no frame
-        navigation()
+        # Without app.py's icon the browser would fetch the page's from a font server elsewhere.
+        navigation(icons=False)
         st.rerun()
