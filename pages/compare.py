@@ -393,6 +393,9 @@ lecture.prose(
     "No mechanism wins everywhere. Here AIM+GReM meets ResidualPlanner, which plans everything at "
     "once, and simple baselines that are always shown: who is under them has learnt nothing."
 )
+link = lecture.linked("compare", PRESETS)
+if link:
+    _preset(link)
 presets()
 choose()
 job = current()

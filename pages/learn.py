@@ -113,6 +113,10 @@ def plan() -> None:
             icon=":material/print:", key="lecture_handout", on_click="ignore",
         )  # fmt: skip
         st.caption(
+            "Links for a class: /learn?section=water opens a section, /compare?compare=wins a "
+            "comparison, and lecture=1 in any address turns both switches on."
+        )
+        st.caption(
             "This server is a class host: uploads are off, demonstration runs are shared."
             if host.is_class()
             else f"For a class on one server start it with {text.plain(host.VARIABLE)} set to 1: "
@@ -161,6 +165,9 @@ SECTIONS: dict[str, tuple[str, Callable[[], None]]] = {
 
 through_app()
 st.title("Learn")
+link = lecture.linked("section", SECTIONS)
+if link:
+    st.session_state[SECTION] = link
 section = st.pills(
     "Section", list(SECTIONS), default="tour", required=True, key=SECTION,
     format_func=lambda name: SECTIONS[name][0], label_visibility="collapsed",

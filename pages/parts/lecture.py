@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +27,8 @@ html { font-size: 20px !important; }
 
 def toggles(*, where: str = "") -> None:
     """The two switches; in the sidebar, and once more where a lecture is prepared."""
+    if linked("lecture", ("1",)):
+        st.session_state[PRESENT] = st.session_state[PREDICT] = True
     helps = {
         PRESENT: ("Presentation mode", "For a projector: larger chart text, thicker lines, less "
                   "prose."),
@@ -40,6 +43,15 @@ def toggles(*, where: str = "") -> None:
 
 def _switch(name: str, key: str) -> None:
     st.session_state[name] = bool(st.session_state[key])
+
+
+def linked(name: str, choices: Collection[str]) -> str | None:
+    """What the address asks for under this name: once in a session, and only if it is a choice."""
+    asked = st.query_params.get(name)
+    if asked not in choices or st.session_state.get(f"linked_{name}") == asked:
+        return None
+    st.session_state[f"linked_{name}"] = asked
+    return asked
 
 
 def presenting() -> bool:

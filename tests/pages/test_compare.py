@@ -175,3 +175,13 @@ def test_another_run_of_the_script_starts_nothing_again(compare: AppTest) -> Non
     kept = job(compare)
     compare.run()
     assert job(compare) is kept
+
+
+def test_a_link_opens_a_preset(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparison, "trials", lambda *args, **settings: iter(()))
+    app.query_params["compare"] = "wins"
+    app.switch_page("pages/compare.py").run()
+    finished(app)
+    assert job(app).about.sample == "adult_paper"
+    assert len(job(app).about.attributes) == 13
+    assert app.number_input(key="compare_trials").value == 3

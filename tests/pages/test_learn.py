@@ -357,3 +357,19 @@ def test_a_class_host_makes_a_demonstration_once(
         assert not visitor.exception
         jobs.append(visitor.session_state["comparison"])
     assert jobs[0] is jobs[1]
+
+
+def test_a_link_opens_a_section_in_lecture_mode(app: AppTest) -> None:
+    app.query_params["section"], app.query_params["lecture"] = "water", "1"
+    app.switch_page("pages/learn.py").run()
+    assert not app.exception
+    assert drawn(app, "Budget as water")
+    assert app.session_state[lecture.PRESENT]
+    at(app, "quiz")
+    assert app.metric, "the link opens once"
+
+
+def test_a_link_to_nothing_known_is_left_alone(app: AppTest) -> None:
+    app.query_params["section"] = "<script>"
+    app.switch_page("pages/learn.py").run()
+    assert "1 of 6" in texts(app)
