@@ -324,13 +324,9 @@ def bands(results: Iterable[Trial], column: str = "mean_l1") -> pd.DataFrame:
     rows = frame(results)
     rows["place"] = rows["mechanism"].map({key: k for k, key in enumerate(CONTENDERS)})
     grouped = rows.groupby(["place", "mechanism", "name", "epsilon"])[column]
-    out = grouped.agg(
-        median="median",
-        low=lambda values: values.quantile(LOW),
-        high=lambda values: values.quantile(HIGH),
-        mean="mean",
-        trials="size",
-    )
+    out = grouped.agg(median="median", mean="mean", trials="size")
+    out.insert(1, "low", grouped.quantile(LOW))
+    out.insert(2, "high", grouped.quantile(HIGH))
     return out.reset_index().drop(columns="place")
 
 

@@ -5,6 +5,7 @@ import math
 import pickle
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -43,6 +44,7 @@ def rows(table: engine.Table, workload: engine.Workload) -> list[Trial]:
     return list(results(table, workload, *NAMES))
 
 
+@cache
 def alone(
     table: engine.Table, workload: engine.Workload, name: str, epsilon: float, seed: int
 ) -> engine.Evaluation:

@@ -22,6 +22,14 @@ def compare(app: AppTest) -> AppTest:
     return finished(app)
 
 
+@pytest.fixture
+def bare(app: AppTest) -> AppTest:
+    """The page without its charts, which take most of its time."""
+    app.session_state["hide_not_private"] = True
+    app.switch_page("pages/compare.py").run()
+    return finished(app)
+
+
 def job(app: AppTest) -> Any:
     return app.session_state["comparison"]
 
@@ -96,10 +104,9 @@ def test_cancelled_it_keeps_what_is_done(compare: AppTest, monkeypatch: pytest.M
     assert "Who wins here" in texts(compare)
 
 
-def test_two_sessions_neither_block_nor_mix(
-    compare: AppTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    other = AppTest.from_file(compare._script_path, default_timeout=30)
+def test_two_sessions_neither_block_nor_mix(bare: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = AppTest.from_file(bare._script_path, default_timeout=30)
+    other.session_state["hide_not_private"] = True
     other.switch_page("pages/compare.py").run()
     finished(other)
     gate, made = threading.Event(), comparison.trials
@@ -111,17 +118,17 @@ def test_two_sessions_neither_block_nor_mix(
         yield from made(*args, cancelled=cancelled, **settings)
 
     monkeypatch.setattr(comparison, "trials", waits)
-    small(compare)
-    compare.button(key="compare_start").click().run()
+    small(bare)
+    bare.button(key="compare_start").click().run()
     small(other, epsilons="1")
     other.button(key="compare_start").click().run()
     finished(other)
-    assert job(compare).running
-    assert not job(compare).done
+    assert job(bare).running
+    assert not job(bare).done
     assert {r.epsilon for r in job(other).done} == {1.0}
     gate.set()
-    finished(compare)
-    assert {r.epsilon for r in job(compare).done} == {0.5, 5.0}
+    finished(bare)
+    assert {r.epsilon for r in job(bare).done} == {0.5, 5.0}
 
 
 @pytest.mark.parametrize(
@@ -129,20 +136,20 @@ def test_two_sessions_neither_block_nor_mix(
     [("one, ten", "is no list of values of ε"), ("0, 1", "epsilon is 0")],
 )
 def test_a_mistake_is_explained_and_the_comparison_stays(
-    compare: AppTest, epsilons: str, said: str
+    bare: AppTest, epsilons: str, said: str
 ) -> None:
-    kept = job(compare)
-    compare.text_input(key="compare_epsilons").set_value(epsilons)
-    compare.button(key="compare_start").click().run()
-    assert not compare.exception
-    assert said in compare.error[0].value.replace("\\", "")
-    assert job(compare) is kept
+    kept = job(bare)
+    bare.text_input(key="compare_epsilons").set_value(epsilons)
+    bare.button(key="compare_start").click().run()
+    assert not bare.exception
+    assert said in bare.error[0].value.replace("\\", "")
+    assert job(bare) is kept
 
 
-def test_too_many_attributes_to_a_table_are_explained(compare: AppTest) -> None:
-    compare.multiselect(key="compare_attributes_titanic").set_value(["Sex"])
-    compare.button(key="compare_start").click().run()
-    assert "need at least 3" in compare.error[0].value
+def test_too_many_attributes_to_a_table_are_explained(bare: AppTest) -> None:
+    bare.multiselect(key="compare_attributes_titanic").set_value(["Sex"])
+    bare.button(key="compare_start").click().run()
+    assert "need at least 3" in bare.error[0].value
 
 
 def test_one_click_hides_all_of_it(compare: AppTest) -> None:
@@ -152,13 +159,13 @@ def test_one_click_hides_all_of_it(compare: AppTest) -> None:
     assert "AIM+GReM loses" not in texts(compare).replace("\\", "")
 
 
-def test_settings_and_results_survive_a_visit_to_another_page(compare: AppTest) -> None:
-    kept = job(compare)
-    compare.number_input(key="compare_trials").set_value(7).run()
-    compare.switch_page("pages/start.py").run()
-    compare.switch_page("pages/compare.py").run()
-    assert compare.number_input(key="compare_trials").value == 7
-    assert job(compare) is kept
+def test_settings_and_results_survive_a_visit_to_another_page(bare: AppTest) -> None:
+    kept = job(bare)
+    bare.number_input(key="compare_trials").set_value(7).run()
+    bare.switch_page("pages/start.py").run()
+    bare.switch_page("pages/compare.py").run()
+    assert bare.number_input(key="compare_trials").value == 7
+    assert job(bare) is kept
 
 
 @pytest.mark.slow
@@ -171,10 +178,10 @@ def test_adult_is_won_at_small_epsilon_and_the_words_say_so(compare: AppTest) ->
     assert "AIM+GReM is under a baseline here" in said, "a uniform guess is better at ε = 0.1"
 
 
-def test_another_run_of_the_script_starts_nothing_again(compare: AppTest) -> None:
-    kept = job(compare)
-    compare.run()
-    assert job(compare) is kept
+def test_another_run_of_the_script_starts_nothing_again(bare: AppTest) -> None:
+    kept = job(bare)
+    bare.run()
+    assert job(bare) is kept
 
 
 def test_a_link_opens_a_preset(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
