@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.parts import figures, frame, strip
+from pages.parts import figures, frame, links, strip
 
 st.set_page_config(
     page_title="AIM+GReM explorer",
@@ -20,5 +20,7 @@ with st.sidebar:
     st.caption("Every chart says in a sentence what it shows; its numbers are beneath it.")
     st.caption("Light or dark: the menu at the top right.")
 figures.without_ways_out()
+links.follow()
 strip.draw()
+links.say_notes()
 page.run()

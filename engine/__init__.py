@@ -6,6 +6,7 @@ Everything public is here; ``engine/README.md`` says what it means and why.
 import importlib
 
 from engine.accounting import Charge, Ledger, delta_from, epsilon_from, rho_from
+from engine.completed import maxent
 from engine.completion import clip, simplex
 from engine.domain import Attribute, Domain, Missing
 from engine.errors import (
@@ -17,10 +18,19 @@ from engine.errors import (
     SolverError,
     WorkloadError,
 )
-from engine.evaluation import Comparison, Evaluation, Insight, compare, evaluate, insight
+from engine.evaluation import (
+    Comparison,
+    Evaluation,
+    Insight,
+    compare,
+    evaluate,
+    insight,
+    selects,
+)
 from engine.mechanisms.aim_grem import AimGrem, AimState
 from engine.mechanisms.base import Mechanism, Run, rounds, run
 from engine.mechanisms.fixed_sequence import FixedSequence
+from engine.mechanisms.mwem_grem import MwemGrem, MwemState
 from engine.mechanisms.one_shot import EqualSplit, Prediction, ResidualPlanner, Uniform
 from engine.noise import RandomSource, rehearsal_noise
 from engine.planner import plan, plan_by_solver
@@ -28,9 +38,8 @@ from engine.released import Allocation, Belief, Beliefs, Estimate, Measurement
 from engine.residuals import cell_variance, decompose, privacy_cost, reconstruct
 from engine.tables import CountSource, Private, Table
 from engine.trace import Event, Finished, Release, RoundEnded, Started, Work, beliefs_after
+from engine.version import __version__ as __version__
 from engine.workload import Workload
-
-__version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
@@ -66,6 +75,8 @@ __all__ = [
     "Measurement",
     "Mechanism",
     "Missing",
+    "MwemGrem",
+    "MwemState",
     "OptionError",
     "Prediction",
     "Private",
@@ -90,6 +101,7 @@ __all__ = [
     "epsilon_from",
     "evaluate",
     "insight",
+    "maxent",
     "plan",
     "plan_by_solver",
     "privacy_cost",
@@ -98,5 +110,6 @@ __all__ = [
     "rho_from",
     "rounds",
     "run",
+    "selects",
     "simplex",
 ]

@@ -7,11 +7,7 @@ It writes released values only: marginals (CSV), the ledger, the settings and th
 from __future__ import annotations
 
 import argparse
-import csv
-import itertools
-import json
 import math
-import re
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -19,21 +15,17 @@ from pathlib import Path
 from typing import Any
 
 import engine
-from engine.released import Estimate
+from engine import export
 from engine.trace import ledger_to_dict
 
 MECHANISMS: dict[str, Callable[[], Any]] = {
     "aim-grem": engine.AimGrem,
+    "aim-grem-maxent": lambda: engine.AimGrem(completion="maxent"),
     "aim-grem-paper": engine.AimGrem.paper,
     "residual-planner": engine.ResidualPlanner,
     "residual-planner-max": lambda: engine.ResidualPlanner(objective="max"),
     "equal-split": engine.EqualSplit,
     "uniform": engine.Uniform,
-}
-_POSTPROCESS: dict[str, Callable[[Estimate], Estimate]] = {
-    "none": lambda estimate: estimate,
-    "clip": engine.clip,
-    "simplex": engine.simplex,
 }
 
 
@@ -61,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--epsilon", type=float, required=True)
     run.add_argument("--delta", type=float, required=True)
     run.add_argument("--mechanism", choices=sorted(MECHANISMS), default="aim-grem")
-    run.add_argument("--postprocess", choices=sorted(_POSTPROCESS), default="none")
+    run.add_argument("--postprocess", choices=sorted(export.POSTPROCESS), default="none")
     run.add_argument("--seed", type=int, help="repeats the run (it is not written anywhere)")
     run.add_argument("--out", required=True, help="folder for the results; made if it is missing")
     run.add_argument("--quiet", action="store_true", help="no progress bar")
@@ -108,70 +100,27 @@ def _progress_bar(width: int = 30) -> Callable[[float, engine.Event], None]:
 def _write(release: engine.Release, out: Path, postprocess: str) -> None:
     _write_json(out / "release.json", release.to_dict())
     _write_json(out / "ledger.json", ledger_to_dict(release.ledger))
-    _write_json(
-        out / "settings.json",
-        {
-            "demonstration": list(release.demonstration),
-            "mechanism": release.mechanism,
-            "epsilon": release.epsilon,
-            "delta": release.delta,
-            "rho": str(release.ledger.total),
-            "postprocess": postprocess,
-            "neighbours": "tables that differ by adding or removing one record",
-            "domain_sha256": release.domain.hash,
-            "engine_version": engine.__version__,
-        },
-    )
-    _write_marginals(release, out, _POSTPROCESS[postprocess])
+    _write_json(out / "settings.json", export.settings(release, post=postprocess))
+    _write_marginals(release, out, postprocess)
 
 
-def _write_marginals(
-    release: engine.Release, out: Path, postprocess: Callable[[Estimate], Estimate]
-) -> None:
+def _write_marginals(release: engine.Release, out: Path, postprocess: str) -> None:
     """Write one file a marginal, and an index that says how sure each is."""
     folder = out / "marginals"
     folder.mkdir(exist_ok=True)
     for stale in folder.glob("[0-9][0-9][0-9][0-9][0-9]_*.csv"):
         stale.unlink()  # an earlier run's answers would pass for this one's
-    with (out / "index.csv").open("w", encoding="utf-8", newline="") as file:
-        index = csv.writer(file, lineterminator="\n")
-        index.writerow(["file", "marginal", "cells", "std", "residuals_never_measured"])
-        for number, estimate in enumerate(release.estimates(), start=1):
-            answer = postprocess(estimate)
-            name = f"{number:05d}_{_file_name(estimate.label)}.csv"
-            _write_marginal(folder / name, answer)
-            row = [name, _cell(answer.label), answer.values.size, _std(answer)]
-            index.writerow([*row, len(answer.unmeasured)])
-
-
-def _write_marginal(path: Path, estimate: Estimate) -> None:
-    """Write one marginal in long form: a line a cell, with the noise's standard deviation."""
-    labels = [map(_cell, estimate.domain[i].labels) for i in estimate.attrs]
-    names = [_cell(estimate.domain[i].name) for i in estimate.attrs]
-    counts = map(repr, estimate.values.ravel().tolist())
-    std = _std(estimate)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*names, estimate.column("count"), estimate.column("std")])
-        cells = zip(itertools.product(*labels), counts, strict=True)
-        writer.writerows((*texts, count, std) for texts, count in cells)
-
-
-def _std(estimate: Estimate) -> str:
-    return "" if estimate.std is None else repr(estimate.std)
-
-
-def _cell(text: str) -> str:
-    # A spreadsheet would take such a text for a formula (SECURITY row 34).
-    return "'" + text if text[:1] in ("=", "+", "-", "@", "\t", "\r", "\0") else text
-
-
-def _file_name(label: str) -> str:
-    return re.sub(r"[^A-Za-z0-9]+", "_", label).strip("_")[:80] or "marginal"
+    for name, answer in export.answers(release, post=postprocess):
+        _write_text(folder / name, export.marginal_csv(answer))
+    _write_text(out / "index.csv", export.index_csv(release, post=postprocess))
 
 
 def _write_json(path: Path, content: dict[str, Any]) -> None:
-    path.write_text(json.dumps(content, ensure_ascii=False) + "\n", encoding="utf-8")
+    _write_text(path, export.as_json(content))
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="")
 
 
 def _summary(run: engine.Run, out: Path) -> None:

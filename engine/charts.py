@@ -8,6 +8,7 @@ Altair is imported when the first chart is made.
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import textwrap
@@ -18,20 +19,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from engine import html, pictures, views
-from engine.errors import OptionError
-from engine.evaluation import Comparison, compare
-from engine.released import Estimate
-from engine.trace import RoundEnded, Started
-from engine.types import AttributeSet
-from engine.views import percent
+from engine import pictures
+from engine.views import POINTS, percent
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from engine.mechanisms.base import Run
-    from engine.tables import CountSource, Private
-
+Scale = Literal["linear", "symlog", "log"]
 Badge = Literal["released", "public", "not private (never released)"]
 NOT_PRIVATE: Badge = "not private (never released)"
 
@@ -86,36 +80,11 @@ class Figure:
         return pictures.mimebundle(self)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sheet:
-    """Several figures that belong together, under one heading; what a notebook shows of a round.
-
-    Args:
-        title: A few words.
-        figures: In reading order.
-        notes: Sentences to go with them; texts in them are as users wrote them.
-        width: Pixels for each figure.
-    """
-
-    title: str
-    figures: tuple[Figure, ...]
-    notes: tuple[str, ...] = ()
-    width: int = pictures.WIDTH
-
-    def html(self, *, captions: bool = True) -> str:
-        """Return the sheet as HTML, its pictures inside."""
-        notes = " ".join(html.escape(note, longest=500) for note in self.notes)
-        return (
-            f'<div style="font-family:system-ui,sans-serif;font-size:14px;margin:4px 0 8px">'
-            f"<b>{html.escape(self.title, longest=120)}</b><br>{notes}</div>"
-            + pictures.sheet(self.figures, width=self.width, captions=captions)
-        )
-
-    def __repr__(self) -> str:
-        return "\n".join([self.title, *self.notes, *(f"- {f.alt}" for f in self.figures)])
-
-    def _repr_html_(self) -> str:
-        return self.html()
+def __getattr__(name: str) -> Any:
+    # Sheets stand above the charts they are made of.
+    if name in ("Sheet", "filmstrip", "round"):
+        return getattr(importlib.import_module("engine.sheets"), name)
+    raise AttributeError(f"module 'engine.charts' has no attribute {name!r}")
 
 
 # -- users' texts ---------------------------------------------------------------------------------
@@ -641,6 +610,9 @@ def heatmap(
     title: str,
     limits: tuple[float, float] | None = None,
     small: bool = False,
+    scale: Scale = "linear",
+    pick: bool = False,
+    marked: Sequence[tuple[int, int]] = (),
 ) -> Figure:
     """Draw one table of two attributes.
 
@@ -651,17 +623,24 @@ def heatmap(
         title: What it is.
         limits: Ends of the colour scale, to share it with another table.
         small: Whether it is one frame of a strip.
+        scale: How colours are spread; ``log`` needs counts above zero.
+        pick: Whether cells can be clicked on (parameter ``pick``, fields i0 and i1).
+        marked: Cells with a frame: those clicked on in any of several tables.
     """
     import altair as alt
 
     sources = _Sources()
     across, down = (0, 1) if frame["i0"].nunique() <= frame["i1"].nunique() else (1, 0)
     ticks = {k: _tick_labels(frame, k) for k in (0, 1)}
-    data = frame.assign(
+    # No other column: what is not private must not travel with a chart that may be saved.
+    data = frame[["i0", "i1"]].assign(
         x=[ticks[across][i] for i in frame[f"i{across}"]],
         y=[ticks[down][i] for i in frame[f"i{down}"]],
         z=frame[column],
     )
+    if pick:
+        pairs, framed = zip(frame["i0"], frame["i1"], strict=True), set(marked)
+        data["marked"] = [int(pair in framed) for pair in pairs]
     diverging = column.startswith("difference")
     unit = "noise σ" if column == "difference_sd" else "records"
     size = 11 if small else 12
@@ -688,18 +667,19 @@ def heatmap(
         ),
     )
     low, high = limits or _limits(frame[column], diverging=diverging)
-    scale = (
+    spread = (
         alt.Scale(
             domain=[low, low / 2, 0, high / 2, high], range=list(DIVERGING), interpolate="rgb"
         )
         if diverging
-        else alt.Scale(domain=[low, high], scheme="cividis")
+        else _spread(low, high, scale, smallest=float(frame[column].min()))
     )
     colour = alt.Color(
         "z:Q",
         title=unit,
-        scale=scale,
-        legend=_legend(format="~s", gradientLength=150, tickCount=4),
+        scale=spread,
+        # By an expression: a format alone writes zero as "0k" beside thousands.
+        legend=_legend(labelExpr="format(datum.value, '~s')", gradientLength=150, tickCount=4),
     )
     tooltip = [
         alt.Tooltip("x:N", title=safe(names[across])),
@@ -707,6 +687,8 @@ def heatmap(
         alt.Tooltip("z:Q", title=unit, format=",.1f"),
     ]
     chart = sources.chart(data).mark_rect().encode(x=x, y=y, color=colour, tooltip=tooltip)
+    if pick:
+        chart = _pickable(chart)
     rows = len(ticks[down])
     height = min(max((15 if small else 20) * rows, 90), 520)
     badge: Badge = "released" if column == "released" else NOT_PRIVATE
@@ -714,6 +696,26 @@ def heatmap(
         chart, sources, title, _heatmap_sentence(frame, column, title), badge,
         _cell_table(frame, column, names), height=height,
     )  # fmt: skip
+
+
+def _spread(low: float, high: float, scale: Scale, *, smallest: float) -> Any:
+    import altair as alt
+
+    if scale == "log" and smallest > 0:
+        return alt.Scale(type="log", domain=[max(low, smallest), high], scheme="cividis")
+    kind: Literal["symlog", "linear"] = "symlog" if scale == "symlog" else "linear"
+    return alt.Scale(type=kind, domain=[low, high], scheme="cividis")
+
+
+def _pickable(chart: Any) -> Any:
+    """Let cells be clicked on; those that are have a frame."""
+    import altair as alt
+
+    pick = alt.selection_point(name="pick", fields=["i0", "i1"], empty=False)
+    framed = alt.when(pick | (alt.datum.marked == 1)).then(alt.value(RED))
+    return chart.encode(
+        stroke=framed.otherwise(alt.value(None)), strokeWidth=alt.value(3)
+    ).add_params(pick)
 
 
 def _tick_labels(frame: pd.DataFrame, k: int) -> list[str]:
@@ -746,7 +748,8 @@ def _heatmap_sentence(frame: pd.DataFrame, column: str, title: str) -> str:
         return f"{title}: the largest cell error is {values.abs().max():,.0f} records."
     negative = int((values < 0).sum())
     tail = f", {negative} cells below zero" if negative else ""
-    return f"{title}: cells from {values.min():,.0f} to {values.max():,.0f} records{tail}."
+    low, high = (round(float(end)) for end in (values.min(), values.max()))
+    return f"{title}: cells from {low:,} to {high:,} records{tail}."
 
 
 def _cell_table(frame: pd.DataFrame, column: str, names: tuple[str, ...]) -> pd.DataFrame:
@@ -756,30 +759,38 @@ def _cell_table(frame: pd.DataFrame, column: str, names: tuple[str, ...]) -> pd.
     return frame[[*columns, column]].set_axis([*titles, f"{column.split('_')[0]} ({unit})"], axis=1)
 
 
-def bars(frame: pd.DataFrame, name: str, *, title: str) -> Figure:
+def bars(frame: pd.DataFrame, name: str, *, title: str, scale: Scale = "linear") -> Figure:
     """Draw one attribute: released counts with ±1.96 σ, and true ones where the frame has them."""
     import altair as alt
 
     sources = _Sources()
     ticks = _tick_labels(frame, 0)
+    noise_known = bool((np.isfinite(frame["std"]) & (frame["std"] > 0)).all())
+    released = "released, ±1.96 σ" if noise_known else "released"
     data = frame.assign(
         row=[ticks[i] for i in frame["i0"]],
         low=frame["released"] - 1.96 * frame["std"],
         high=frame["released"] + 1.96 * frame["std"],
-        part="released, ±1.96 σ",
+        part=released,
     )
     long = len(ticks) > 24
     colour = alt.Color(
         "part:N",
         title=None,
-        scale=alt.Scale(domain=["released, ±1.96 σ", "true"], range=[SKY, RED]),
+        scale=alt.Scale(
+            domain=[released, *(["true"] if "exact" in frame else [])],
+            range=[SKY, RED][: 2 if "exact" in frame else 1],
+        ),
         legend=_legend(),
     )
     where = alt.X if long else alt.Y
     axis = _axis(labelAngle=-40, labelLimit=80) if long else _axis(labelLimit=120)
     category = where("row:N", title=safe(name), sort=ticks, axis=axis)
     value, second = (alt.Y, alt.Y2) if long else (alt.X, alt.X2)
-    count = value("released:Q", title="records", axis=_axis(format="~s", grid=True))
+    kind = alt.Scale(type="symlog" if scale == "symlog" else "linear")
+    count = value(
+        "released:Q", title="records", scale=kind, axis=_axis(format="~s", grid=True, tickCount=6)
+    )
     tooltip = [
         alt.Tooltip("row:N", title=safe(name)),
         alt.Tooltip("released:Q", title="released", format=",.1f"),
@@ -791,10 +802,10 @@ def bars(frame: pd.DataFrame, name: str, *, title: str) -> Figure:
     base = sources.chart(data).encode(tooltip=tooltip)
     layers = [
         base.mark_bar(stroke=None).encode(category, count, color=colour),
-        base.mark_rule(color=GREY, strokeWidth=2).encode(
-            category, value("low:Q", title="records"), second("high")
-        ),
     ]
+    if noise_known:
+        rule = base.mark_rule(color=GREY, strokeWidth=2)
+        layers.append(rule.encode(category, value("low:Q", title="records"), second("high")))
     if has_truth:
         truth = sources.chart(data.assign(part="true")).mark_point(
             shape="diamond", filled=True, size=60, opacity=1
@@ -804,7 +815,9 @@ def bars(frame: pd.DataFrame, name: str, *, title: str) -> Figure:
     columns = ["c0", "released", "std", *(["exact", "difference"] if has_truth else [])]
     titles = [name, "released (records)", "noise σ", *(["true", "difference"] if has_truth else [])]
     sentence = f"{title}: released counts with their 95 % noise interval."
-    if has_truth:
+    if not noise_known:
+        sentence = f"{title}: counts without known noise, so without intervals."
+    elif has_truth:
         inside = (frame["difference"].abs() <= 1.96 * frame["std"]).mean()
         sentence = f"{title}: {percent(float(inside))} of the true counts lie within ±1.96 σ."
     height = 260 if long else max(24 * len(ticks), 70)
@@ -815,13 +828,23 @@ def bars(frame: pd.DataFrame, name: str, *, title: str) -> Figure:
 # -- the whole run ---------------------------------------------------------------------------------
 
 
-def error_curve(frame: pd.DataFrame, *, at: int, normalized: bool = True) -> Figure:
-    """Draw ``views.errors`` with a cursor at one round."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Ghost:
+    """Another run's ``views.errors``, to be drawn dashed beside this one's."""
+
+    label: str
+    frame: pd.DataFrame
+
+
+def error_curve(
+    frame: pd.DataFrame, *, at: int, normalized: bool = True, ghosts: Sequence[Ghost] = ()
+) -> Figure:
+    """Draw ``views.errors`` with a cursor at one round, and other runs' curves as ghosts."""
     import altair as alt
 
     sources = _Sources()
     unit = "mean L1 error ÷ N" if normalized else "mean L1 error (records)"
-    last = int(frame["round"].max())
+    last = int(max(f["round"].max() for f in (frame, *(g.frame for g in ghosts))))
     ticks = None if last > 20 else list(range(last + 1))
     axis = _axis(format="d", tickMinStep=1, **({} if ticks is None else {"values": ticks}))
     x = alt.X("round:Q", title="round", scale=alt.Scale(domain=[0, max(last, 1)]), axis=axis)
@@ -841,187 +864,55 @@ def error_curve(frame: pd.DataFrame, *, at: int, normalized: bool = True) -> Fig
     now = float(frame.loc[frame["round"] == at, "error"].iloc[0])
     first = float(frame["error"].iloc[0])
     sentence = f"The {unit} is {now:.3g} {_after(at)}; it was {first:.3g} before the first round."
-    table = frame.set_axis(["round", unit], axis=1)
+    layers = [cursor, line, points, dot]
+    if ghosts:
+        layers.insert(0, _ghost_lines(sources, ghosts, x, y, unit))
+        ends = (f"{g.label} ends at {g.frame['error'].iloc[-1]:.3g}" for g in ghosts)
+        sentence += f" Dashed: {'; '.join(ends)}."
     return _figure(
-        alt.layer(cursor, line, points, dot), sources, "True error, round by round", sentence,
-        NOT_PRIVATE, table, height=210,
+        alt.layer(*layers), sources, "True error, round by round", sentence,
+        NOT_PRIVATE, _error_table(frame, ghosts, unit), height=210,
     )  # fmt: skip
 
 
-# -- several together ------------------------------------------------------------------------------
+def _ghost_lines(sources: _Sources, ghosts: Sequence[Ghost], x: Any, y: Any, unit: str) -> Any:
+    import altair as alt
+    import pandas as pd
 
-
-def round(run: Run, number: int, *attributes: str | int) -> Sheet:
-    """Show one round from released values alone; 0 is what was measured before the first.
-
-    Args:
-        run: A finished run.
-        number: The round.
-        *attributes: A marginal of one or two attributes to look at closely; none takes what the
-            round selected.
-
-    Raises:
-        OptionError: If the run has no such round.
-        DomainError, WorkloadError: If the run does not answer that marginal.
-    """
-    after, event = run.at(number), run.events[number]
-    domain, workload = after.domain, after.workload
-    spent = ledger(views.budget(run.events[: number + 1]), at=number)
-    look = flat(domain.sizes, domain.attrs(*attributes) or selected(run, number))
-    closely, notes = _closely(after.estimate(*look)) if look else ((), ())
-    if not isinstance(event, RoundEnded):
-        assert isinstance(event, Started)
-        first = [measured(views.measured(event.measurements, domain))] if event.measurements else []
-        note = "Measured before the first round." if first else "Nothing is measured yet."
-        return Sheet("Before round 1", (*first, *closely, spent), (note, *notes))
-    gamma = selected(run, number)
-    inside = [m for m in event.measurements if set(m.attrs) <= set(gamma)]
-    moved = views.touched(run.at(number - 1).beliefs, after.beliefs, event, workload)
-    chosen = "everything" if event.selected is None else domain.label(gamma)
-    return Sheet(
-        f"Round {number} of {len(run.rounds)}: {chosen}",
-        (
-            lattice(views.allocation(event, domain, gamma)),
-            *closely,
-            measured(views.measured(inside, domain)),
-            touched(moved, domain.names, threshold=event.threshold),
-            spent,
-        ),
-        (*views.explain_released(event, domain), *notes),
-    )
-
-
-def selected(run: Run, number: int) -> AttributeSet:
-    """What a round selected; where nothing is, the first marginal asked for."""
-    selected: AttributeSet | None = getattr(run.events[number], "selected", None)
-    return run.release.workload.marginals[0] if selected is None else selected
-
-
-def _closely(estimate: Estimate) -> tuple[tuple[Figure, ...], tuple[str, ...]]:
-    note = f"{estimate.label}: noise σ of {estimate.std or 0:,.3g} records in each cell."
-    if estimate.unmeasured:
-        note += " Part of it was never measured and is counted as zero."
-    return (marginal(estimate),), (note,) if estimate.std else ()
-
-
-def filmstrip(run: Run, *attributes: str | int, frames: int = 4) -> Sheet:
-    """Show one released marginal as the run goes on; the tables of two attributes in one scale.
-
-    Args:
-        run: A finished run.
-        *attributes: One or two of them; none takes what the last round chose.
-        frames: How many moments, the first and the last among them.
-
-    Raises:
-        DomainError, WorkloadError: If the run does not answer that marginal.
-    """
-    domain, last = run.release.domain, len(run.rounds)
-    gamma = domain.attrs(*attributes) or flat(domain.sizes, selected(run, last))
-    moments = sorted({int(k) for k in np.linspace(0, last, max(frames, 2)).round()})
-    estimates = [run.at(k).estimate(*gamma) for k in moments]
-    limits = _spread([e.values for e in estimates])
-    figures = [
-        marginal(estimate, title=_moment(k, last), limits=limits, small=True)
-        for k, estimate in zip(moments, estimates, strict=True)
-    ]
-    return Sheet(domain.label(gamma), tuple(figures), width=_frame(figures))
-
-
-def _moment(number: int, last: int) -> str:
-    return "Before round 1" if number == 0 else f"After round {number} of {last}"
-
-
-def _spread(values: Sequence[Any]) -> tuple[float, float]:
-    low = min(float(v.min()) for v in values)
-    return min(low, 0.0), max(*(float(v.max()) for v in values), min(low, 0.0) + 1e-9, 0.0)
-
-
-def flat(sizes: Sequence[int], gamma: AttributeSet) -> AttributeSet:
-    """Two of a marginal's attributes at most, those with most values: what a picture can hold."""
-    largest = sorted(gamma, key=lambda i: -sizes[i])[:2]
-    return tuple(sorted(largest))
-
-
-def marginal(
-    shown: Estimate | Comparison,
-    *,
-    column: str = "released",
-    title: str | None = None,
-    limits: tuple[float, float] | None = None,
-    small: bool = False,
-) -> Figure:
-    """Draw a marginal of one or two attributes: a release's, or one beside the truth.
-
-    Args:
-        shown: An estimate, or its comparison with the records.
-        column: What the cells of two attributes show, as for ``heatmap``.
-        title: What it is; by default the marginal's name.
-        limits: Ends of the scale, to share it.
-        small: Whether it is one frame of a strip.
-
-    Raises:
-        OptionError: If there are none, or more than two, attributes.
-    """
-    names = [shown.domain[i].name for i in shown.attrs]
-    if len(names) not in (1, 2):
-        raise OptionError(
-            f"A picture shows one or two attributes; this marginal has {len(names)}. Ask for "
-            "another one."
-        )
-    frame = views.comparison(shown) if isinstance(shown, Comparison) else views.released(shown)
-    title = safe(title or shown.domain.label(shown.attrs), longest=60)
-    if len(names) == 1:
-        return bars(frame, names[0], title=title)
-    pair = (names[0], names[1])
-    return heatmap(frame, column, pair, title=title, limits=limits, small=small)
-
-
-def truth(estimate: Estimate, table: CountSource | Private) -> tuple[Figure, ...]:
-    """Draw an estimate beside the truth, for a demonstration's screen. Not private.
-
-    Raises:
-        OptionError: If there are none, or more than two, attributes.
-    """
-    compared = compare(estimate, table)
-    if len(estimate.attrs) == 1:
-        return (marginal(compared, title="Released and true"),)
-    limits = _spread([compared.exact, compared.released])
+    labels = distinct((ghost.label for ghost in ghosts), longest=60)
+    data = pd.concat([g.frame.assign(run=n) for g, n in zip(ghosts, labels, strict=True)])
+    dashes = [[7, 4], [2, 3], [9, 3, 2, 3]]
+    n = len(labels)
+    kind = alt.Scale(domain=labels, range=[ORANGE, GREEN, PINK][:n])
+    dash = alt.Scale(domain=labels, range=dashes[:n])
+    legend = _legend(columns=1, labelLimit=320, symbolType="stroke", symbolSize=260)
     return (
-        marginal(compared, column="exact", title="True", limits=limits),
-        marginal(compared, column="released", title="Released", limits=limits),
-        marginal(compared, column="difference", title="Released less true"),
+        sources.chart(data)
+        .mark_line(strokeWidth=2.2)
+        .encode(
+            x=x,
+            y=y,
+            color=alt.Color("run:N", title=None, scale=kind, legend=legend),
+            strokeDash=alt.StrokeDash("run:N", title=None, scale=dash, legend=legend),
+            tooltip=[
+                alt.Tooltip("run:N", title="run"),
+                alt.Tooltip("round:Q", title="round"),
+                alt.Tooltip("error:Q", title=unit, format=".4g"),
+            ],
+        )
     )
 
 
-def picture(shown: object) -> tuple[Figure, ...]:
-    """Return what a picture says more than a table of a result; nothing where it does not."""
-    if isinstance(shown, Comparison) and len(shown.attrs) == 2:
-        return (marginal(shown, column="difference", title="Released less true"),)
-    if isinstance(shown, Estimate) and len(shown.attrs) in (1, 2):
-        return (marginal(shown),) if shown.values.size <= _MOST_CELLS_SHOWN else ()
-    if type(shown).__name__ == "Run":  # which stands beside this module, not below it
-        run: Any = shown
-        return filmstrip(run).figures if selected(run, len(run.rounds)) else ()
-    return ()
+def _error_table(frame: pd.DataFrame, ghosts: Sequence[Ghost], unit: str) -> pd.DataFrame:
+    """One row a round, one column a run."""
+    table = frame.set_index("round")[["error"]].set_axis([unit], axis=1)
+    for ghost in ghosts:
+        column = ghost.frame.set_index("round")[["error"]]
+        table = table.join(column.set_axis([f"{unit}, {ghost.label}"], axis=1), how="outer")
+    return table.reset_index()
 
 
-_MOST_CELLS_SHOWN = 4_000
-
-
-def _frame(figures: Sequence[Figure]) -> int:
-    """Pixels for each frame of a strip: four fit beside each other, or three with many labels."""
-    return 210 if max(len(figure.frame) for figure in figures) <= 40 else 280
-
-
-def beside(plain: dict[str, Any], figures: Sequence[Figure]) -> dict[str, Any]:
-    """Add pictures to what a notebook shows of a result."""
-    if not figures:
-        return plain
-    if pictures.can_draw():
-        width = _frame(figures) if len(figures) > 1 else pictures.WIDTH
-        drawn = pictures.sheet(figures, width=width, captions=len(figures) == 1)
-        return {**plain, "text/html": plain["text/html"] + drawn}
-    return {**plain, pictures.VEGA_LITE: pictures.vega_lite(figures[-1])}
+# -- many runs -----------------------------------------------------------------------------------
 
 
 def trials(frame: pd.DataFrame, *, normalized: bool = True) -> Figure:
@@ -1197,3 +1088,293 @@ def _legend(**settings: Any) -> Any:
         "offset": 6,
     }
     return alt.Legend(**(defaults | settings))
+
+
+# -- before a run: public --------------------------------------------------------------------------
+
+PLANNER, SPLIT = "ResidualPlanner", "equal split"
+
+
+def asked(frame: pd.DataFrame, names: Sequence[str], *, pick: bool = False) -> Figure:
+    """Draw ``views.asked``: which pairs are asked for; attributes alone are the diagonal.
+
+    Args:
+        frame: The grid.
+        names: The attributes' names.
+        pick: Whether squares can be clicked on (parameter ``pick``, fields first and second).
+    """
+    import altair as alt
+
+    sources = _Sources()
+    labels = distinct(names, longest=18)
+    wanted, held = frame["weight"] > 0, frame["holding"] > 0
+    data = frame[["first", "second", "cells", "weight", "holding"]].assign(
+        x=[labels[i] for i in frame["first"]],
+        y=[labels[i] for i in frame["second"]],
+        name=distinct(frame["label"], longest=60),
+        state=np.select([wanted, held], _ASKED[:2], _ASKED[2]),
+        mark=[
+            ("●" if w == 1 else f"×{w:g}") if w > 0 else ("+" if h else "")
+            for w, h in zip(frame["weight"], frame["holding"], strict=True)
+        ],
+        ink=np.where(wanted, "white", GREY),
+    )
+    angle = -35 if len(labels) < 8 else -60
+    axis = _axis(labelAngle=angle, labelLimit=104, labelOverlap=False)
+    x = alt.X("x:N", title="attribute", sort=labels, axis=axis)
+    y = alt.Y("y:N", title=None, sort=labels, axis=_axis(labelLimit=104, labelOverlap=False))
+    colour = alt.Fill(
+        "state:N",
+        title=None,
+        scale=alt.Scale(domain=list(_ASKED), range=[BLUE, "#56B4E955", "#80808022"]),
+        legend=_legend(columns=2, symbolType="square", symbolStrokeColor=GREY, symbolStrokeWidth=1),
+    )
+    tooltip = [
+        alt.Tooltip("name:N", title="table"),
+        alt.Tooltip("state:N", title="state"),
+        alt.Tooltip("weight:Q", title="weight", format="g"),
+        alt.Tooltip("holding:Q", title="larger tables that hold it"),
+        alt.Tooltip("cells:Q", title="cells", format=","),
+    ]
+    base = sources.chart(data).encode(x=x, y=y, tooltip=tooltip)
+    squares = base.mark_rect(stroke=GREY, strokeWidth=1, cursor="pointer" if pick else "default")
+    squares = squares.encode(fill=colour)
+    if pick:
+        point = alt.selection_point(name="pick", fields=["first", "second"], empty=False)
+        squares = squares.add_params(point)
+    signs = base.mark_text(fontSize=13, fontWeight=600, cursor="pointer" if pick else "default")
+    signs = signs.encode(text="mark:N", color=alt.Color("ink:N", scale=None, legend=None))
+    count = int(wanted.sum())
+    within = int((~wanted & held).sum())
+    sentence = (
+        f"Of the {len(frame):,} tables of one or two attributes {count:,} are asked for by "
+        f"themselves, and {within:,} more come with a larger table asked for."
+    )
+    table = frame[["label", "cells", "weight", "holding"]].set_axis(
+        ["table", "cells", "weight (0: not asked for)", "larger tables that hold it"], axis=1
+    )
+    return _figure(
+        alt.layer(squares, signs), sources, "Which tables are asked for", sentence, "public",
+        table, height=30 * len(names) + 6,
+    )  # fmt: skip
+
+
+_ASKED = ("● asked for", "+ within a larger table", "not asked for")
+
+
+def predicted(frame: pd.DataFrame) -> Figure:
+    """Draw ``views.predicted``: expected errors of both batch mechanisms, table by table."""
+    import altair as alt
+
+    sources = _Sources()
+    few = len(frame) <= 16
+    names = distinct(frame["label"], longest=60)
+    shown = frame.assign(row=names if few else range(1, len(frame) + 1), name=names)
+    if len(shown) > POINTS:
+        keep = np.unique(np.linspace(0, len(shown) - 1, POINTS).round().astype(int))
+        shown = shown.iloc[keep]
+    parts = shown[["row", "name", "cells", "planner", "split"]].melt(
+        id_vars=["row", "name", "cells"], var_name="by", value_name="error"
+    )
+    parts["by"] = parts["by"].map({"planner": PLANNER, "split": SPLIT})
+    colour, shape = _two_mechanisms()
+    unit = "expected L1 error (records)"
+    value = alt.X if few else alt.Y
+    error = value(
+        "error:Q", title=unit, scale=_log_scale(parts["error"]),
+        axis=_axis(format="~s", grid=True, values=_log_ticks(parts["error"])),
+    )  # fmt: skip
+    where: Any
+    if few:
+        where = alt.Y(
+            "row:N", title=None, sort=names, axis=_axis_above(), scale=alt.Scale(paddingInner=0.6)
+        )
+    else:
+        title = f"the {len(frame):,} tables, by ResidualPlanner's error"
+        where = alt.X("row:Q", title=title, axis=_axis(format="d"), scale=alt.Scale(nice=False))
+    tooltip = [
+        alt.Tooltip("name:N", title="table"),
+        alt.Tooltip("by:N", title="mechanism"),
+        alt.Tooltip("error:Q", title=unit, format=",.0f"),
+        alt.Tooltip("cells:Q", title="cells", format=","),
+    ]
+    base = sources.chart(parts).encode(where, error, tooltip=tooltip)
+    points = base.mark_point(filled=True, opacity=1, size=90 if few else 22)
+    layers = [points.encode(color=colour, shape=shape)]
+    if few:
+        line = sources.chart(shown[["row", "planner", "split"]]).mark_rule(color=GREY, opacity=0.6)
+        layers.insert(0, line.encode(where, alt.X("planner:Q", title=unit), alt.X2("split")))
+    sentence = (
+        f"Expected of {PLANNER}: a mean error of {frame['planner'].mean():,.0f} records a table; "
+        f"of an {SPLIT}: {frame['split'].mean():,.0f}. Known from sizes alone."
+    )
+    if len(shown) < len(frame):
+        sentence += f" {POINTS} of {len(frame):,} tables are drawn, evenly spaced."
+    table = frame[["label", "cells", "weight", "planner", "split"]].set_axis(
+        ["table", "cells", "weight", f"{PLANNER} (L1, records)", f"{SPLIT} (L1, records)"], axis=1
+    )
+    height = 38 * len(frame) + 8 if few else 260
+    title = "Expected error of each table"
+    return _figure(alt.layer(*layers), sources, title, sentence, "public", table, height=height)
+
+
+def _log_scale(values: pd.Series[float]) -> Any:
+    import altair as alt
+
+    return alt.Scale(
+        type="log", domain=[float(values.min()) / 1.25, float(values.max()) * 1.25], nice=False
+    )
+
+
+def _log_ticks(values: pd.Series[float]) -> list[float]:
+    """Three ticks or more: powers of ten, else 1, 2, 5 within a decade, else every digit."""
+    low, high = float(values.min()) / 1.25, float(values.max()) * 1.25
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for steps in ((1,), (1, 2, 5), tuple(range(1, 10))):
+        ticks = [step * 10.0**power for power in powers for step in steps]
+        inside = [tick for tick in ticks if low <= tick <= high]
+        if len(inside) >= 3:
+            break
+    return inside
+
+
+def _two_mechanisms() -> tuple[Any, Any]:
+    import altair as alt
+
+    domain = [PLANNER, SPLIT]
+    colour = alt.Color(
+        "by:N", title=None, scale=alt.Scale(domain=domain, range=[BLUE, ORANGE]), legend=_legend()
+    )
+    shape = alt.Shape(
+        "by:N",
+        title=None,
+        scale=alt.Scale(domain=domain, range=["circle", "diamond"]),
+        legend=_legend(),
+    )
+    return colour, shape
+
+
+def predicted_curve(frame: pd.DataFrame, *, epsilon: float, at: tuple[float, float]) -> Figure:
+    """Draw ``views.predicted_curve`` with a cursor at the epsilon chosen.
+
+    Args:
+        frame: The curve.
+        epsilon: What is chosen.
+        at: Both predictions there: ResidualPlanner's and the equal split's.
+    """
+    import altair as alt
+    import pandas as pd
+
+    sources = _Sources()
+    parts = frame.melt(
+        id_vars=["epsilon", "rho"], value_vars=["planner", "split"], var_name="by",
+        value_name="error",
+    )  # fmt: skip
+    parts["by"] = parts["by"].map({"planner": PLANNER, "split": SPLIT})
+    colour, _ = _two_mechanisms()
+    legend = _legend(symbolType="stroke", symbolSize=400, symbolStrokeWidth=3)
+    colour = colour.legend(legend)
+    # By fill: on the lines' channel the points would draw themselves into the legend.
+    fill = alt.Fill(
+        "by:N", scale=alt.Scale(domain=[PLANNER, SPLIT], range=[BLUE, ORANGE]), legend=None
+    )
+    unit = "mean expected L1 error (records)"
+    ticks = [0.01, 0.1, 1, 10, 100]
+    x = alt.X(
+        "epsilon:Q", title="ε (log scale): more private ← → more accurate",
+        scale=alt.Scale(type="log", nice=False), axis=_axis(values=ticks, format="~g"),
+    )  # fmt: skip
+    y = alt.Y(
+        "error:Q", title=unit, scale=_log_scale(parts["error"]),
+        axis=_axis(format="~s", grid=True, values=_log_ticks(parts["error"])),
+    )  # fmt: skip
+    tooltip = [
+        alt.Tooltip("by:N", title="mechanism"),
+        alt.Tooltip("epsilon:Q", title="ε", format=".3g"),
+        alt.Tooltip("rho:Q", title="ρ", format=".3g"),
+        alt.Tooltip("error:Q", title=unit, format=",.3g"),
+    ]
+    base = sources.chart(parts).encode(x, y, tooltip=tooltip)
+    dash = alt.StrokeDash(
+        "by:N", title=None, scale=alt.Scale(domain=[PLANNER, SPLIT], range=[[1, 0], [6, 4]]),
+        legend=legend,
+    )  # fmt: skip
+    lines = base.mark_line(strokeWidth=2.5).encode(color=colour, strokeDash=dash)
+    here = pd.DataFrame({"epsilon": epsilon, "by": [PLANNER, SPLIT], "error": at})
+    now = sources.chart(here)
+    rule = now.mark_rule(color=RED, strokeDash=[5, 4], strokeWidth=2).encode(
+        x, y=alt.value(0), y2=alt.value("height")
+    )
+    dots = [
+        now.transform_filter(alt.datum.by == by)
+        .mark_point(shape=shape, size=120, opacity=1, stroke=None)
+        .encode(x, y, fill=fill)
+        for by, shape in ((PLANNER, "circle"), (SPLIT, "diamond"))
+    ]
+    sentence = (
+        f"At ε = {epsilon:.3g} the mean expected error is {at[0]:,.0f} records a table "
+        f"({PLANNER}) and {at[1]:,.0f} ({SPLIT}); dashed: the ε chosen."
+    )
+    table = frame[["epsilon", "rho", "planner", "split"]].set_axis(
+        ["ε", "ρ", f"{PLANNER} (mean L1, records)", f"{SPLIT} (mean L1, records)"], axis=1
+    )
+    return _figure(
+        alt.layer(rule, lines, *dots), sources, "Expected error at other budgets", sentence,
+        "public", table, height=240,
+    )  # fmt: skip
+
+
+# -- one marginal, looked at closely ---------------------------------------------------------------
+
+
+def noise_shape(frame: pd.DataFrame) -> Figure:
+    """Draw ``views.noise_shape``: do errors look like noise?"""
+    import altair as alt
+
+    sources = _Sources()
+    data = frame.assign(
+        middle=(frame["low"] + frame["high"]) / 2,
+        part=np.where(frame["low"].abs().clip(lower=frame["high"].abs()) > 2, *_BINS),
+        law="noise alone",
+    )
+    scale = alt.Scale(domain=[-4, 4])
+    x = alt.X(
+        "low:Q", title="error ÷ noise σ (outer bars: all beyond)", scale=scale,
+        axis=_axis(values=list(range(-4, 5)), format="d"),
+    )  # fmt: skip
+    y = alt.Y("cells:Q", title="cells", axis=_axis(format="~s", grid=True, tickMinStep=1))
+    colour = alt.Color(
+        "part:N",
+        title=None,
+        scale=alt.Scale(domain=[_BINS[1], _BINS[0], "noise alone"], range=[SKY, ORANGE, RED]),
+        legend=_legend(),
+    )
+    tooltip = [
+        alt.Tooltip("low:Q", title="from"),
+        alt.Tooltip("high:Q", title="to"),
+        alt.Tooltip("cells:Q", title="cells", format=","),
+        alt.Tooltip("normal:Q", title="by noise alone", format=",.1f"),
+    ]
+    base = sources.chart(data)
+    columns = base.mark_bar(stroke="white", strokeWidth=0.5).encode(
+        x, y, alt.X2("high"), alt.Y2(datum=0), color=colour, tooltip=tooltip
+    )
+    law = base.mark_line(point=True, strokeWidth=2).encode(
+        alt.X("middle:Q", scale=scale), alt.Y("normal:Q"), color=alt.Color("law:N"), tooltip=tooltip
+    )
+    total = int(frame["cells"].sum())
+    beyond = int(data.loc[data["part"] == _BINS[0], "cells"].sum())
+    sentence = (
+        f"{beyond:,} of {total:,} cells err by more than 2 σ; noise alone would do so in "
+        f"{0.0455 * total:,.0f}."
+    )
+    table = frame[["low", "high", "cells", "normal"]].set_axis(
+        ["from (σ)", "to (σ)", "cells", "cells by noise alone"], axis=1
+    )
+    return _figure(
+        alt.layer(columns, law), sources, "Does noise look like noise?", sentence, NOT_PRIVATE,
+        table, height=190,
+    )  # fmt: skip
+
+
+_BINS = ("beyond 2 σ", "within 2 σ")

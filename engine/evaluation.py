@@ -205,6 +205,14 @@ class Selecting(Protocol):
         ...
 
 
+def selects(mechanism: object, state: Any) -> bool:
+    """Whether the next round from this state selects a marginal: only then there is an insight."""
+    done = getattr(mechanism, "done", None)
+    if not hasattr(mechanism, "scores") or done is None or done(state):
+        return False
+    return not getattr(state, "whole", False)
+
+
 def insight(mechanism: Selecting, state: Any, private: Private) -> Insight:
     """Say how the next round will select, before it is made. The result is not private.
 
@@ -216,7 +224,7 @@ def insight(mechanism: Selecting, state: Any, private: Private) -> Insight:
     Raises:
         OptionError: If the mechanism does not select, or no round is left.
     """
-    if not hasattr(mechanism, "scores") or mechanism.done(state):
+    if not selects(mechanism, state):
         raise OptionError(
             f"{type(mechanism).__name__} makes no selection here; an adaptive mechanism with a "
             "round left is needed. Ask before the last step."

@@ -60,6 +60,18 @@ def measure_residuals(
     return ledger, tuple(_measure(private, a.attrs, a.added, rng) for a in bought)
 
 
+def measure_error(
+    error: int, *, rho: Fraction, ledger: Ledger, rng: RandomSource
+) -> tuple[Ledger, float]:
+    """Measure one whole number of sensitivity 1 that decides how a run goes on.
+
+    Raises:
+        BudgetError: If the ledger refuses the charge; no noise is drawn then.
+    """
+    ledger = ledger.charge(Charge("select", None, rho))
+    return ledger, float(error + rng.gaussian((), variance=_up(1 / (2 * rho))))
+
+
 def _measure(
     private: Private, tau: AttributeSet, precision: float, rng: RandomSource
 ) -> Measurement:

@@ -9,10 +9,11 @@ Clarabel solves the same program as a reference, and the maximum, which has no c
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -20,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from engine.domain import Domain, subsets
 from engine.errors import BudgetError, SolverError
-from engine.released import Allocation
+from engine.released import Allocation, Beliefs
 from engine.residuals import privacy_cost
 from engine.types import AttributeSet, FloatArray
 from engine.workload import Workload
@@ -225,6 +226,74 @@ def plan_sum(workload: Workload, *, rho: Fraction) -> WorkloadPlan:
     precision = within_budget(costs, precision, 2 * rho)
     objective = float(np.sum(cost * ratio**2 / precision))
     return WorkloadPlan(taus, tuple(costs), precision, objective, 0.0)
+
+
+@lru_cache(maxsize=4)
+def workload_ratio(workload: Workload) -> Mapping[AttributeSet, float]:
+    """Return r = sqrt(v/p) of every residual of the closure, v summed over the whole workload."""
+    taus, _ = _measurable(workload)
+    ratio = np.sqrt(_workload_ratio_squared(workload, taus))
+    return MappingProxyType(dict(zip(taus, ratio.tolist(), strict=True)))
+
+
+def plan_rest(
+    workload: Workload,
+    beliefs: Beliefs,
+    *,
+    rho: Fraction,
+    expected: Mapping[AttributeSet, float] | None = None,
+    among: Set[AttributeSet] | None = None,
+    omit_below: float = 0.0,
+) -> tuple[Allocation, ...]:
+    """Share a budget among residuals of a workload, given what is known of them.
+
+    Args:
+        workload: Its weighted sum of all cell variances becomes least.
+        beliefs: What was measured so far.
+        rho: What to spend.
+        expected: Precision that something else than a measurement is worth.
+        among: Which residuals may be measured; None: all of the closure.
+        omit_below: Residuals with a smaller share of the budget are not measured.
+
+    Returns:
+        One allocation for each of these residuals without one-valued attributes, in order.
+
+    Source:
+        MATH section 5: conditional ResidualPlanner with the workload's own v.
+    """
+    ratio = workload_ratio(workload)
+    taus = [tau for tau in ratio if among is None or tau in among]
+    costs = [privacy_cost(workload.domain.shape(tau)) for tau in taus]
+    cost = np.array([float(c) for c in costs])
+    width = np.array([ratio[tau] for tau in taus])
+    known = np.array([beliefs.precision(tau) for tau in taus])
+    base = known + np.array([expected.get(tau, 0.0) if expected else 0.0 for tau in taus])
+    budget = float(2 * rho)
+    added = water_fill(cost, width, base, budget)
+    share = cost * added / budget
+    kept = share >= omit_below
+    kept[int(share.argmax())] = True
+    if not kept[share > 0].all():
+        added = np.where(kept, water_fill(cost, np.where(kept, width, 0.0), base, budget), 0.0)
+    added = within_budget(costs, added, 2 * rho)
+    return tuple(
+        Allocation(tau, k, x, c * Fraction(x) / 2 if x else _NOTHING)
+        for tau, k, x, c in zip(taus, known.tolist(), added.tolist(), costs, strict=True)
+    )
+
+
+def predicted_l1(workload: Workload, precision: Mapping[AttributeSet, float]) -> float:
+    """Return the weighted mean over the workload of the expected L1 error of noise, in records.
+
+    n sqrt(2/pi) sqrt(cell variance) for each marginal; residuals without precision add nothing.
+    """
+    error = 0.0
+    for gamma, weight in workload.weights.items():
+        below = _below(workload.domain.shape(gamma))
+        known = [precision.get(tuple(gamma[j] for j in tau), math.inf) for tau in below.taus]
+        variance = float(np.sum(below.cost * below.ratio**2 / np.array(known)))
+        error += weight * workload.domain.cells(gamma) * math.sqrt(variance)
+    return math.sqrt(2.0 / math.pi) * error / math.fsum(workload.weights.values())
 
 
 def plan_max(workload: Workload, *, rho: Fraction) -> WorkloadPlan:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NoReturn
+from typing import NoReturn, Protocol, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,38 @@ from engine.workload import Workload
 
 EXPECTED_ABSOLUTE = math.sqrt(2.0 / math.pi)
 """Expected absolute value of a standard normal."""
+
+
+class Rescored(Protocol):
+    """What scoring needs of candidates, whatever their errors are relative to."""
+
+    @property
+    def workload(self) -> Workload:
+        """Whose closure the candidates are, the total excepted."""
+        ...
+
+    @property
+    def beliefs(self) -> Beliefs:
+        """What the errors are relative to."""
+        ...
+
+    @property
+    def weights(self) -> FloatArray:
+        """Weight of every set of the closure, shape (K,)."""
+        ...
+
+    @property
+    def expected_noise(self) -> FloatArray:
+        """Weighted expected L1 norm of unit noise on every set, shape (K,)."""
+        ...
+
+    @property
+    def l1(self) -> FloatArray:
+        """True L1 error of every set of the closure, shape (K,)."""
+        ...
+
+
+C = TypeVar("C", bound=Rescored)
 
 
 class Candidates:
@@ -110,12 +142,21 @@ class Scores:
         refuse_copy("Scores of candidates")
 
 
-def score(candidates: Candidates, *, rho_measure: Fraction, rho_select: Fraction) -> Scores:
-    """Score every candidate for a round with these budgets."""
+def score(
+    candidates: Rescored, *, rho_measure: Fraction, rho_select: Fraction, noise_share: float = 1.0
+) -> Scores:
+    """Score every candidate for a round with these budgets.
+
+    Args:
+        candidates: Their true errors.
+        rho_measure: What the round will spend on measuring; it sets the noise term.
+        rho_select: What it will spend on selecting.
+        noise_share: Share of the noise that will be left in the answer; shrinkage removes some.
+    """
     # The closure starts with the total, which is no candidate.
     weights = candidates.weights[1:]
     error = weights * candidates.l1[1:]
-    noise = candidates.expected_noise[1:] * noise_std(rho_measure)
+    noise = candidates.expected_noise[1:] * (noise_share * noise_std(rho_measure))
     log_weights = error - noise
     log_weights *= selection_epsilon(rho_select) / (2.0 * weights.max())
     return Scores(candidates.workload.layout.sets, error, noise, log_weights)
@@ -135,6 +176,17 @@ def select(
     return ledger, scores.closure[1 + rng.choose(scores.log_weights)]
 
 
+def mean_error(candidates: Rescored) -> int:
+    """Weighted mean L1 error of the workload, rounded down: private, of sensitivity 1.
+
+    One record moves every L1 error by at most 1, and so their mean; rounding down keeps that,
+    since it commutes with adding 1.
+    """
+    layout, weights = candidates.workload.layout, candidates.workload.weights
+    total = math.fsum(w * candidates.l1[layout.index[a]] for a, w in weights.items())
+    return math.floor(total / math.fsum(weights.values()))
+
+
 def noise_std(rho_measure: Fraction) -> float:
     """Return sigma of a round: sigma² = 1 / (2 rho), rounded up."""
     return math.nextafter(math.sqrt(1 / (2 * rho_measure)), math.inf)
@@ -146,14 +198,14 @@ def selection_epsilon(rho_select: Fraction) -> float:
 
 
 def borrow_candidates(
-    private: Private, beliefs: Beliefs, build: Callable[[], Candidates]
-) -> Candidates:
+    private: Private, beliefs: Beliefs, kind: type[C], build: Callable[[], C]
+) -> C:
     """Take the candidates that stand at these beliefs out of the workspace, or build them."""
-    found = private.borrow(("candidates", id(beliefs)))
+    found = private.borrow((kind.__name__, id(beliefs)))
     # The identity of a live object: whoever is kept under it holds the beliefs themselves.
-    return found if isinstance(found, Candidates) else build()
+    return found if isinstance(found, kind) else build()
 
 
-def lend_candidates(private: Private, candidates: Candidates) -> None:
+def lend_candidates(private: Private, candidates: Rescored) -> None:
     """Keep the candidates for the next step from these beliefs."""
-    private.lend(("candidates", id(candidates.beliefs)), candidates)
+    private.lend((type(candidates).__name__, id(candidates.beliefs)), candidates)

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from engine import grem
+from engine import completed, grem
 from engine.accounting import Charge, Ledger
 from engine.domain import Domain
 from engine.errors import DataError, EngineError, WorkloadError
@@ -56,6 +56,7 @@ class Started:
         charges: What it cost.
         work: What was done.
         rehearsal: Whether the noise is a demonstration's.
+        decision: What was decided about the rounds to come, and from which released values.
     """
 
     mechanism: str
@@ -67,6 +68,7 @@ class Started:
     charges: tuple[Charge, ...]
     work: Work
     rehearsal: bool
+    decision: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +139,8 @@ class Release(Shown):
         rehearsal: True as long as the noise is a demonstration's: no private release then.
         epsilon: The promise asked for, if it was given as (epsilon, delta).
         delta: Its other half.
+        completion: How estimates answer: ``"maxent"`` completes what was not measured, None counts
+            it as zero (GReM).
     """
 
     workload: Workload
@@ -146,6 +150,7 @@ class Release(Shown):
     rehearsal: bool
     epsilon: float | None = None
     delta: float | None = None
+    completion: str | None = None
 
     @property
     def domain(self) -> Domain:
@@ -180,11 +185,17 @@ class Release(Shown):
                 f"The marginal over {self.domain.label(attrs)} is no subset of a workload "
                 "marginal. Ask for one that is, or run again with a workload that holds it."
             )
-        return grem.estimate(self.beliefs, self.domain, attrs)
+        return self._estimate(attrs)
 
     def estimates(self) -> Iterator[Estimate]:
         """Answer the workload's marginals one by one, in order."""
-        return (grem.estimate(self.beliefs, self.domain, a) for a in self.workload.weights)
+        return map(self._estimate, self.workload.weights)
+
+    def _estimate(self, attrs: AttributeSet) -> Estimate:
+        if self.completion is None:
+            return grem.estimate(self.beliefs, self.domain, attrs)
+        tables = completed.kept(self.workload.layout, self.beliefs)
+        return completed.estimate_of(tables, self.domain, attrs)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the release as plain JSON values, every number to the last digit."""
@@ -193,6 +204,7 @@ class Release(Shown):
             "demonstration": list(self.demonstration),
             "mechanism": self.mechanism,
             "rehearsal": self.rehearsal,
+            "completion": self.completion,
             "epsilon": self.epsilon,
             "delta": self.delta,
             "neighbours": "tables that differ by adding or removing one record",
@@ -227,6 +239,7 @@ class Release(Shown):
                 rehearsal=bool(content["rehearsal"]),
                 epsilon=content["epsilon"],
                 delta=content["delta"],
+                completion=_completion_from(content.get("completion")),
             )
         except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
             # The engine's own refusals are ValueErrors too: each says what is wrong.
@@ -261,7 +274,11 @@ def event_from_dict(content: Mapping[str, Any]) -> Event:
     kinds: dict[str, type[Event]] = {k.__name__: k for k in (Started, RoundEnded, Finished)}
     try:
         kind = kinds[content["event"]]
-        fields = {name: _READERS.get(name, _same)(content[name]) for name in kind.__slots__}
+        fields = {
+            name: _READERS.get(name, _same)(content[name])
+            for name in kind.__slots__
+            if name in content or name not in _ADDED_LATER
+        }
         return kind(**fields)
     except (KeyError, TypeError, ValueError, ArithmeticError) as error:
         raise DataError(f"This is no event of a run: {error!r}.", code="E_FORMAT") from None
@@ -317,6 +334,8 @@ def _measurements(items: list[dict[str, Any]]) -> tuple[Measurement, ...]:
     )
 
 
+_ADDED_LATER = {"decision"}
+"""Fields that older files lack; they have defaults."""
 _READERS: dict[str, Any] = {
     "selected": _attrs,
     "rho_total": Fraction,
@@ -333,6 +352,12 @@ _READERS: dict[str, Any] = {
 
 def _ledger_from(content: Mapping[str, Any]) -> Ledger:
     return Ledger(Fraction(content["total"])).charge(*_charges(content["entries"]))
+
+
+def _completion_from(name: object) -> str | None:
+    if name not in (None, "maxent"):
+        raise DataError(f"There is no completion {name!r}.")
+    return None if name is None else "maxent"
 
 
 def _beliefs_from(items: list[dict[str, Any]], workload: Workload) -> Beliefs:

@@ -49,7 +49,8 @@ def choose_sample() -> None:
     st.caption(plain(about, longest=600))
     if st.button("Use this example", type="primary", key="use_sample"):
         source = upload.source_of(domain)
-        upload.put(samples.table(name), domain, name=card.title, source=source)
+        table = samples.shipped_table(name)
+        upload.put(table, domain, name=card.title, source=source, sample=name)
     with st.expander("Its attributes and values"):
         _overview(domain)
     questions = [f"- {plain(question)}" for question in card.questions[:4]]
@@ -551,6 +552,9 @@ def page() -> None:
     name = st.session_state.get("table_name")
     if name:
         st.caption(f"In use now: {plain(name, longest=80)}.")
+        with st.container(horizontal=True):
+            st.page_link("pages/plan.py", label="Plan it", icon=":material/tune:")
+            st.page_link("pages/rounds.py", label="Watch a run", icon=":material/replay:")
 
 
 through_app()

@@ -12,10 +12,11 @@ import streamlit as st
 import engine
 from engine import charts, views
 from engine.types import AttributeSet
-from pages.parts import figures, messages, samples, session, strip, text
+from pages.parts import figures, links, messages, samples, session, strip, text
 from pages.parts.frame import through_app
 
 SPEEDS = {"slow": 3.0, "normal": 1.6, "fast": 0.8}
+_USUAL = {"degree": 3, "epsilon": 1.0, "delta": "1e-9", "seed": 0}
 KWAYS = {1: "1-way", 2: "2-way", 3: "3-way", 4: "4-way"}
 
 
@@ -24,7 +25,7 @@ KWAYS = {1: "1-way", 2: "2-way", 3: "3-way", 4: "4-way"}
 
 def choose() -> None:
     """Ask for table, workload and budget, and start a run on request."""
-    cards = samples.cards()
+    cards = samples.choices()
     with st.expander("Table, workload and budget", icon=":material/tune:", key="settings"):
         sample = st.selectbox(
             "Table", list(cards), format_func=lambda name: cards[name].title, key="sample",
@@ -59,25 +60,29 @@ def choose() -> None:
 
 def _numbers(sample: str, attributes: tuple[str, ...]) -> session.Settings | None:
     """The rest of the settings; None if one cannot be read."""
+    for key, value in _USUAL.items():
+        st.session_state.setdefault(key, value)  # links and saved sessions write here too
     first, second, third, fourth, fifth = st.columns([2, 2, 2, 2, 4])
     with first:
         degree = st.selectbox(
-            "Tables over", list(KWAYS), index=2, format_func=KWAYS.__getitem__, key="degree",
+            "Tables over", list(KWAYS), format_func=KWAYS.__getitem__, key="degree",
             persist_state="session", help="Ask for every table over this many attributes.",
         )  # fmt: skip
         messages.beside("degree")
+        if session.own_list(sample, attributes):
+            st.caption("Not used: your own list from Setup is.")
     with second:
         epsilon = st.number_input(
-            "ε", value=1.0, step=0.5, format="%g", key="epsilon", persist_state="session",
+            "ε", step=0.5, format="%g", key="epsilon", persist_state="session",
             help="Smaller: more private. Larger: more accurate.",
         )  # fmt: skip
         messages.beside("epsilon")
     with third:
-        delta = st.text_input("δ", value="1e-9", key="delta", persist_state="session")
+        delta = st.text_input("δ", key="delta", persist_state="session")
         messages.beside("delta")
     with fourth:
         seed = st.number_input(
-            "Seed", value=0, min_value=0, step=1, key="seed", persist_state="session",
+            "Seed", min_value=0, step=1, key="seed", persist_state="session",
             help=messages.SEEDED,
         )  # fmt: skip
         messages.beside("seed")
@@ -88,8 +93,9 @@ def _numbers(sample: str, attributes: tuple[str, ...]) -> session.Settings | Non
         )  # fmt: skip
     try:
         return session.Settings(
-            sample, attributes, int(degree), float(epsilon), float(delta), int(seed), mechanism
-        )
+            sample, attributes, int(degree), float(epsilon), float(delta), int(seed), mechanism,
+            session.own_list(sample, attributes),
+        )  # fmt: skip
     except ValueError:
         return None
 
@@ -105,6 +111,7 @@ def _start(settings: session.Settings | None) -> None:
     try:
         with st.spinner("Counting, and measuring the first answers…"):
             session.start(settings)
+        links.forget()
     except engine.EngineError as error:
         messages.keep(error)
     st.rerun()
@@ -121,6 +128,7 @@ def watch(pace: float | None) -> None:
     """
     here = session.visit()
     _run_to_end(here)
+    _fork_if_asked(here)
     _tick(here)
     if _pace(here) != pace:
         st.rerun()
@@ -261,8 +269,86 @@ def _so_far(run: session.Watched, view: int) -> None:
         _why(run, view)
     with right:
         curve = views.errors(run.errors(), run.records)
-        figure = charts.error_curve(curve, at=view, normalized=run.records > 0)
+        ghosts = [_ghost(run, ghost) for ghost in session.visit().ghosts]
+        figure = charts.error_curve(curve, at=view, normalized=run.records > 0, ghosts=ghosts)
         figures.draw(figure, "error")
+        _beside_the_curve(run, view)
+
+
+def _ghost(run: session.Watched, ghost: session.Ghost) -> charts.Ghost:
+    frame = views.errors(ghost.errors, run.records).assign(
+        round=range(ghost.start, ghost.start + len(ghost.errors))
+    )
+    return charts.Ghost(ghost.label, frame)
+
+
+def _beside_the_curve(run: session.Watched, view: int) -> None:
+    """Offer the fork, the way back from it, and the link to this round."""
+    here = session.visit()
+    with st.container(horizontal=True, key="beside_curve"):
+        if not figures.hidden():
+            st.button(
+                "What if ε doubled from here?", icon=":material/call_split:", key="fork",
+                on_click=_ask_for_fork, disabled=not _forks(run, view), help=_FORK,
+            )  # fmt: skip
+        link = st.popover(
+            "Link to this round", icon=":material/link:", key="link", on_change="rerun"
+        )
+        if link.open:
+            with link:
+                links.show(run, view, "rounds", _looked_at(run))
+        if here.ghosts and not figures.hidden():
+            st.button(
+                "Clear the dashed curves",
+                icon=":material/close:",
+                key="no_ghosts",
+                on_click=_clear_ghosts,
+            )
+    if any(ghost.fork for ghost in here.ghosts) and not figures.hidden():
+        st.caption(
+            "Simulation, no release: what was spent by then stays spent, all that was left grows "
+            "by one factor (so does every round's budget), and the random numbers are the same."
+        )
+
+
+_FORK = (
+    "Goes on from the round looked at with twice the ε, as a simulation: a dashed curve. For "
+    "mechanisms with rounds, and not at the last one."
+)
+
+
+def _forks(run: session.Watched, view: int) -> bool:
+    state = run.moments[view].state
+    return hasattr(run.mechanism, "with_budget") and not run.mechanism.done(state)
+
+
+def _ask_for_fork() -> None:
+    here = session.visit()
+    here.playing, here.fork = False, here.view
+
+
+def _clear_ghosts() -> None:
+    session.visit().ghosts = ()
+
+
+def _fork_if_asked(here: session.Visit) -> None:
+    """Run the fork with progress; another click stops it and keeps nothing of it."""
+    at, here.fork = here.fork, None
+    if at is None or here.run is None or not _forks(here.run, at):
+        return
+    slot, shown, ghost = st.empty(), 0.0, None
+    try:
+        for ghost in session.forked(here.run, at, times=2.0):
+            if time.monotonic() - shown > 0.15:
+                shown = time.monotonic()
+                share = min(ghost.last / max(here.run.most_rounds, 1), 1.0)
+                slot.progress(share, f"Simulating round {ghost.last}… (any click stops here)")
+    except engine.EngineError as error:
+        slot.error(text.plain(error, longest=600))
+        return
+    slot.empty()
+    if ghost is not None:
+        here.ghosts = (*(g for g in here.ghosts if not g.fork), ghost)
 
 
 def _why(run: session.Watched, view: int) -> None:
@@ -357,6 +443,9 @@ def _marginal(run: session.Watched, view: int) -> None:
     event = run.moments[view].event
     chosen = getattr(event, "selected", None) or run.workload.marginals[0]
     sets = [attrs for attrs in run.workload.closure if attrs]
+    asked = _asked_for(run, sets)
+    if asked and f"look_{run.number}" not in st.session_state:
+        st.session_state[f"look_{run.number}"] = asked
     with st.container(horizontal=True, vertical_alignment="bottom"):
         look = st.selectbox(
             "Table", [0, *range(1, len(sets) + 1)], key=f"look_{run.number}", width=420,
@@ -368,11 +457,30 @@ def _marginal(run: session.Watched, view: int) -> None:
             "Difference in", ["records", "noise σ"], default="records", required=True,
             key="unit", persist_state="session",
         )  # fmt: skip
+    session.visit().marginal = _looked_at(run)
     estimate = run.release(view).estimate(*gamma)
     if len(gamma) - len(at) == 1:
         _draw_bars(run, estimate, gamma)
     else:
         _draw_trio(run, estimate, at, "difference_sd" if unit == "noise σ" else "difference")
+
+
+def _looked_at(run: session.Watched) -> tuple[str, ...] | None:
+    """Names of the table chosen to look at; None if it is whatever the round chose."""
+    look = st.session_state.get(f"look_{run.number}")
+    if look is None:
+        return session.visit().marginal
+    attrs = [a for a in run.workload.closure if a][look - 1] if look else ()
+    return tuple(run.domain[i].name for i in attrs) or None
+
+
+def _asked_for(run: session.Watched, sets: list[AttributeSet]) -> int:
+    """Position of the table that a link asked for; 0 if none did."""
+    names = session.visit().marginal
+    if names is None or not set(names) <= set(run.domain.names):
+        return 0
+    attrs = run.domain.attrs(*names)
+    return sets.index(attrs) + 1 if attrs in sets else 0
 
 
 def _flat(run: session.Watched, gamma: AttributeSet) -> tuple[AttributeSet, dict[int, int]]:
@@ -422,7 +530,7 @@ def _draw_trio(
         figures.draw(charts.heatmap(frame, "exact", names, title="True", limits=limits), "true")
     with middle:
         figure = charts.heatmap(frame, "released", names, title="Private", limits=limits)
-        figures.draw(figure, "private")
+        figures.draw(figure, "private", keep=True)
     with right:
         title = "Private less true"
         figures.draw(charts.heatmap(frame, difference, names, title=title), "difference")
@@ -465,8 +573,10 @@ def _again(run: session.Watched) -> None:
         if st.button("Run again with another seed", icon=":material/casino:", key="again"):
             with st.spinner("Starting…"):
                 session.start(replace(run.settings, seed=run.settings.seed + 1))
+            links.forget()
             st.rerun()
         st.caption("Draws new noise: with real data this would spend the budget again.")
+    st.page_link("pages/export.py", label="Take it away", icon=":material/download:")
 
 
 # -- the page --------------------------------------------------------------------------------------

@@ -76,8 +76,8 @@ with ways[1].container(border=True, height="stretch"):
         st.switch_page("pages/rounds.py")
 with ways[2].container(border=True, height="stretch"):
     st.markdown("**Use my own table**")
-    st.caption("Not here yet. Until then the engine reads your CSV with a domain file from Python.")
-    st.code("python -m engine run TABLE --domain FILE", language="bash", wrap_lines=True)
+    st.caption("A CSV, Excel or Parquet file; it stays in this session. Or only names, to plan.")
+    st.page_link("pages/data.py", label="Load a table", icon=":material/table:")
 
 names = " × ".join(text.plain(name) for name in settings.attributes[:2])
 st.subheader("One of the tables, as the run goes on")

@@ -10,15 +10,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from engine import grem
+from engine import completed, grem
 from engine.accounting import Ledger
-from engine.domain import Domain
-from engine.errors import OptionError
-from engine.measure import measure_marginal
+from engine.domain import Domain, subsets
+from engine.errors import BudgetError, OptionError
+from engine.measure import measure_error, measure_marginal, measure_residuals
 from engine.mechanisms.base import (
     check_omission,
     choice,
@@ -27,13 +27,17 @@ from engine.mechanisms.base import (
     require_memory,
 )
 from engine.noise import RandomSource
-from engine.released import Beliefs, Measurement
+from engine.planner import plan_rest, predicted_l1
+from engine.released import Allocation, Beliefs, Measurement
+from engine.rescoring import CompletedCandidates
 from engine.selection import (
     EXPECTED_ABSOLUTE,
     Candidates,
+    Rescored,
     Scores,
     borrow_candidates,
     lend_candidates,
+    mean_error,
     noise_std,
     score,
     select,
@@ -45,8 +49,28 @@ from engine.workload import Workload
 
 MEASURE_SHARE = Fraction(9, 10)
 """Share of every round's budget that measuring gets; selecting gets the rest."""
+DECISION_SHARE = Fraction(1, 100)
+"""Most that is spent on asking how wrong the first tables are, before deciding."""
+DECISION_ERROR = 0.02
+"""How precisely it is asked at most, relative to the number of records."""
+WORTHWHILE = 3.0
+"""Everything is measured at once if that leaves at most a third of the error there is now.
+
+Rounds spend nothing on residuals that are nothing: worth about a threefold precision on the others
+(engine/README.md has the trials with 1, 2, 3 and 5).
+"""
+SHRUNK_NOISE = 0.7
+"""Share of a measurement's noise that is left in a completed table, which shrinks it."""
+ROUNDS_PER_ATTRIBUTE = 16
+"""Nominal number of rounds of AIM (McKenna et al. 2022)."""
 ANNEALING = 4
 """Growth of the round budgets after a round that brought little: sigma halves, epsilon doubles."""
+_PLAIN = {"allocation": "marginal", "nominal": "closure", "finish": "rounds"}
+_IN_LOOP = {"allocation": "workload", "nominal": "attribute", "finish": "auto"}
+"""What goes with completed tables in the loop, unless the caller says otherwise."""
+
+AnyCandidates: TypeAlias = Candidates | CompletedCandidates
+C = TypeVar("C", Candidates, CompletedCandidates)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +87,7 @@ class AimState:
         last: Whether the next round is the last.
         finished: Whether there is none.
         rehearsal: Whether the noise was a demonstration's.
+        whole: Whether the next round, the last, measures the whole workload and selects nothing.
     """
 
     workload: Workload
@@ -74,6 +99,7 @@ class AimState:
     last: bool
     finished: bool
     rehearsal: bool
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +113,17 @@ class AimGrem:
             adds isotropic noise to the selected marginal.
         respend: Whether the budget share of omitted residuals goes to the others.
         omit_below: Residuals with a smaller share of the round's budget are not measured (eta).
+        completion: ``"maxent"`` answers with tables completed by maximum entropy (``completed``),
+            ``"none"`` counts what was not measured as zero.
+        in_loop: Whether rounds score completed tables too, not only the answer.
+        allocation: What ``"crp"`` shares a round's budget among: the residuals of the selected
+            marginal, weighed by its own variance (``"marginal"``), or those and all measured
+            before, weighed by the whole workload's variance (``"workload"``). None: the latter in
+            the loop.
+        nominal: Number of rounds that the first round budgets are made for: twice the closure (the
+            paper's) or AIM's 16 an ``"attribute"``. None: the latter in the loop.
+        finish: ``"auto"`` measures the whole workload at once where that promises more than
+            rounds, ``"rounds"`` never does. None: auto in the loop.
 
     Raises:
         OptionError: If an option is none of these.
@@ -99,11 +136,26 @@ class AimGrem:
     noise: Literal["crp", "iid"] = "crp"
     respend: bool = True
     omit_below: float = 1e-3
+    completion: Literal["none", "maxent"] = "none"
+    in_loop: bool = True
+    allocation: Literal["marginal", "workload"] | None = None
+    nominal: Literal["closure", "attribute"] | None = None
+    finish: Literal["rounds", "auto"] | None = None
 
     def __post_init__(self) -> None:
         choice("update", self.update, ("lazy", "full"))
         choice("noise", self.noise, ("crp", "iid"))
         check_omission(self.omit_below, self.respend)
+        choice("completion", self.completion, ("none", "maxent"))
+        choice("in_loop", self.in_loop, (True, False))
+        # What the caller left open follows from the completion.
+        in_loop = self.in_loop and self.completion != "none"
+        object.__setattr__(self, "in_loop", in_loop)
+        fitting = _IN_LOOP if in_loop else _PLAIN
+        for name, value in fitting.items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, value)
+            choice(name, getattr(self, name), (_PLAIN[name], _IN_LOOP[name]))
 
     @classmethod
     def paper(cls) -> AimGrem:
@@ -113,9 +165,15 @@ class AimGrem:
     @property
     def name(self) -> str:
         """Name and options, as releases carry them."""
+        completion = ""
+        if self.completion != "none" or any(getattr(self, k) != v for k, v in _PLAIN.items()):
+            completion = (
+                f", completion={self.completion!r}, in_loop={self.in_loop}, "
+                f"allocation={self.allocation!r}, nominal={self.nominal!r}, finish={self.finish!r}"
+            )
         return (
             f"AimGrem(update={self.update!r}, noise={self.noise!r}, respend={self.respend}, "
-            f"omit_below={self.omit_below:g})"
+            f"omit_below={self.omit_below:g}{completion})"
         )
 
     def memory_needed(self, workload: Workload) -> int:
@@ -129,9 +187,11 @@ class AimGrem:
     ) -> tuple[AimState, Started]:
         """Plan the rounds and measure every 1-way marginal of the closure with isotropic noise."""
         require_memory(self.memory_needed(workload))
-        sets = len(workload.closure)
-        rho_measure = MEASURE_SHARE * rho / (2 * sets)
-        rho_select = (1 - MEASURE_SHARE) * rho / (2 * sets)
+        planned = 2 * len(workload.closure)
+        if self.nominal == "attribute":
+            planned = ROUNDS_PER_ATTRIBUTE * len(workload.domain)
+        rho_measure = MEASURE_SHARE * rho / planned
+        rho_select = (1 - MEASURE_SHARE) * rho / planned
         first: list[AttributeSet] = [attrs for attrs in workload.closure if len(attrs) == 1]
         only_total = not first
         if only_total:  # nothing to select: the total gets everything
@@ -147,8 +207,12 @@ class AimGrem:
             workload, Beliefs().combined(measured), ledger, rho_measure, rho_select,
             round=0, last=False, finished=only_total, rehearsal=rng.rehearsal,
         )  # fmt: skip
-        state = state if state.finished else _plan_last(state)
-        return state, self._started(state, rho, measured)
+        decision = None
+        if not state.finished and self.finish == "auto":
+            state, decision = self._decide(state, private, rng)
+        if not state.finished and not state.whole:
+            state = _plan_last(state)
+        return state, self._started(state, rho, measured, decision)
 
     def step(
         self, state: AimState, private: Private, rng: RandomSource
@@ -156,6 +220,8 @@ class AimGrem:
         """Select a marginal, measure its residuals, update what contains them."""
         if state.finished:
             raise OptionError("The run is finished: no round is left. Start another run.")
+        if state.whole:
+            return self._finish(state, private, rng)
         candidates = self._candidates(state, private)
         stepped = self._step(state, private, candidates, rng)
         # Not after an error: they may be half advanced, and can be rebuilt.
@@ -168,36 +234,73 @@ class AimGrem:
 
     def release(self, state: AimState) -> Release:
         """Return the estimates so far, with the ledger."""
-        return Release(state.workload, state.beliefs, state.ledger, self.name, state.rehearsal)
+        completion = None if self.completion == "none" else self.completion
+        return Release(
+            state.workload, state.beliefs, state.ledger, self.name, state.rehearsal,
+            completion=completion,
+        )  # fmt: skip
+
+    def with_budget(self, state: AimState, *, rho: Fraction) -> AimState:
+        """Return the state as if the whole budget were this: for "what if" beside a run.
+
+        What was spent stays as it is. What is left, and so the budget of every round to come, grows
+        by one factor: the same plan from here on, carried out more precisely.
+
+        Raises:
+            BudgetError: If no round is left to spend it on, or more was spent already
+                (``E_OVERSPEND``).
+        """
+        before = state.ledger
+        if state.finished or rho <= before.spent:
+            raise BudgetError(
+                f"A budget of rho = {float(rho):.6g} leaves nothing to do here: "
+                f"{float(before.spent):.6g} is spent. Fork an earlier round, or give more.",
+                code="E_OVERSPEND",
+                asked=float(rho),
+                left=float(before.left),
+            )
+        ledger = Ledger(rho).charge(*before.entries)
+        factor = ledger.left / before.left
+        return replace(
+            state,
+            ledger=ledger,
+            rho_measure=factor * state.rho_measure,
+            rho_select=factor * state.rho_select,
+        )
 
     # -- one round ------------------------------------------------------------------------------
 
     def scores(self, state: AimState, private: Private) -> Scores:
-        """Score every candidate for the next round: private, for selection and for teaching."""
+        """Score every candidate for the next round: private, for selection and for teaching.
+
+        Raises:
+            OptionError: If the next round selects nothing.
+        """
+        if state.whole:
+            raise OptionError(
+                "The next round measures the whole workload and selects nothing, so there are no "
+                "scores. Take the step."
+            )
         candidates = self._candidates(state, private)
         scores = self._score(state, candidates)
         lend_candidates(private, candidates)
         return scores
 
     def _step(
-        self, state: AimState, private: Private, candidates: Candidates, rng: RandomSource
+        self,
+        state: AimState,
+        private: Private,
+        candidates: AnyCandidates,
+        rng: RandomSource,
     ) -> tuple[AimState, RoundEnded]:
         ledger, gamma = select(
             self._score(state, candidates), rho=state.rho_select, ledger=state.ledger, rng=rng
         )
-        ledger, allocations, measured = measure_selected(
-            private,
-            gamma,
-            state.beliefs,
-            rho=state.rho_measure,
-            noise=self.noise,
-            omission=(self.omit_below, self.respend),
-            ledger=ledger,
-            rng=rng,
-        )
+        ledger, allocations, measured = self._measure(state, gamma, private, ledger, rng)
         beliefs = state.beliefs.combined(measured)
         changes = beliefs.changes_since(state.beliefs, [m.attrs for m in measured])
-        change = _l1_of(changes, state.workload.domain, gamma)
+        within = {tau: z for tau, z in changes.items() if set(tau) <= set(gamma)}
+        change = _l1_of(within, state.workload.domain, gamma)
         noise = noise_std(state.rho_measure) * state.workload.domain.cells(gamma)
         threshold = EXPECTED_ABSOLUTE * noise
         touched = candidates.advance(beliefs, changes)
@@ -224,19 +327,120 @@ class AimGrem:
             work=Work(len(touched), cells, len(touched), len(measured)),
         )
 
-    def _score(self, state: AimState, candidates: Candidates) -> Scores:
-        return score(candidates, rho_measure=state.rho_measure, rho_select=state.rho_select)
-
-    def _candidates(self, state: AimState, private: Private) -> Candidates:
-        return borrow_candidates(
-            private,
+    def _measure(
+        self,
+        state: AimState,
+        gamma: AttributeSet,
+        private: Private,
+        ledger: Ledger,
+        rng: RandomSource,
+    ) -> tuple[Ledger, tuple[Allocation, ...], tuple[Measurement, ...]]:
+        if self.noise == "iid" or self.allocation == "marginal":
+            return measure_selected(
+                private,
+                gamma,
+                state.beliefs,
+                rho=state.rho_measure,
+                noise=self.noise,
+                omission=(self.omit_below, self.respend),
+                ledger=ledger,
+                rng=rng,
+            )
+        allocations = plan_rest(
+            state.workload,
             state.beliefs,
-            lambda: Candidates(
-                private, state.workload, state.beliefs, rebuild_always=self.update == "full"
-            ),
+            rho=state.rho_measure,
+            among={*subsets(gamma), *state.beliefs},
+            omit_below=self.omit_below,
+        )
+        ledger, measured = measure_residuals(private, allocations, ledger=ledger, rng=rng)
+        return ledger, allocations, measured
+
+    def _score(self, state: AimState, candidates: Rescored) -> Scores:
+        return score(
+            candidates,
+            rho_measure=state.rho_measure,
+            rho_select=state.rho_select,
+            noise_share=SHRUNK_NOISE if self.in_loop else 1.0,
         )
 
-    def _started(self, state: AimState, rho: Fraction, measured: list[Measurement]) -> Started:
+    def _candidates(self, state: AimState, private: Private) -> AnyCandidates:
+        def build(kind: type[C]) -> C:
+            return kind(
+                private, state.workload, state.beliefs, rebuild_always=self.update == "full"
+            )
+
+        if self.in_loop:
+            return borrow_candidates(
+                private, state.beliefs, CompletedCandidates, lambda: build(CompletedCandidates)
+            )
+        return borrow_candidates(private, state.beliefs, Candidates, lambda: build(Candidates))
+
+    # -- rounds, or everything at once ----------------------------------------------------------
+
+    def _decide(self, state: AimState, private: Private, rng: RandomSource) -> tuple[AimState, str]:
+        """Compare the error that measuring everything would leave with the error there is.
+
+        The first follows from sizes and budget. The second is measured, with noise and charged,
+        unless no error could be large enough: two tables of N records differ by at most 2 N.
+        """
+        total = max(float(state.beliefs[()].values), 1.0)
+        enough = Fraction(1 / (2 * (DECISION_ERROR * total) ** 2))
+        rho = min(DECISION_SHARE * state.ledger.total, enough)
+        plan = plan_rest(state.workload, state.beliefs, rho=state.ledger.left - rho)
+        leaves = predicted_l1(state.workload, {a.attrs: a.after for a in plan})
+        compared = f"Measuring everything at once would leave a mean L1 error of {leaves:,.0f}"
+        if WORTHWHILE * leaves > 2.0 * total:
+            return state, f"Rounds. {compared}, and there are only about {total:,.0f} records."
+        ledger, error = measure_error(
+            self._mean_error(state, private), rho=rho, ledger=state.ledger, rng=rng
+        )
+        state = replace(state, ledger=ledger)
+        compared += f"; now it is {error:,.0f}, as measured with noise."
+        if WORTHWHILE * leaves > error:
+            return state, f"Rounds. {compared} No more than a third should be left."
+        return _plan_whole(state), f"Everything at once. {compared} At most a third is left."
+
+    def _mean_error(self, state: AimState, private: Private) -> int:
+        candidates = self._candidates(state, private)
+        error = mean_error(candidates)
+        lend_candidates(private, candidates)
+        return error
+
+    def _finish(
+        self, state: AimState, private: Private, rng: RandomSource
+    ) -> tuple[AimState, RoundEnded]:
+        """Measure every residual of the workload with what is left."""
+        # What its size already says of an interaction is worth as much as a measurement.
+        expected = completed.expected_precisions(state.workload.layout, state.beliefs)
+        plan = plan_rest(state.workload, state.beliefs, rho=state.rho_measure, expected=expected)
+        ledger, measured = measure_residuals(private, plan, ledger=state.ledger, rng=rng)
+        after = replace(
+            state,
+            beliefs=state.beliefs.combined(measured),
+            ledger=ledger,
+            round=state.round + 1,
+            finished=True,
+        )
+        return after, RoundEnded(
+            round=after.round,
+            selected=None,
+            rho_measure=state.rho_measure,
+            rho_select=state.rho_select,
+            allocations=plan,
+            measurements=measured,
+            charges=ledger.entries[len(state.ledger.entries) :],
+            rho_spent=ledger.spent,
+            change=None,
+            threshold=None,
+            annealed=False,
+            last=True,
+            work=Work(residuals=len(measured)),
+        )
+
+    def _started(
+        self, state: AimState, rho: Fraction, measured: list[Measurement], decision: str | None
+    ) -> Started:
         layout = state.workload.layout
         rounds = 0
         if not state.finished:
@@ -251,6 +455,7 @@ class AimGrem:
             charges=state.ledger.entries,
             work=Work(len(layout), layout.total_cells, len(layout), len(measured)),
             rehearsal=state.rehearsal,
+            decision=decision,
         )
 
 
@@ -267,6 +472,13 @@ def _anneal(state: AimState) -> AimState:
     # epsilon, which is four times the rho.
     return replace(
         state, rho_measure=ANNEALING * state.rho_measure, rho_select=ANNEALING * state.rho_select
+    )
+
+
+def _plan_whole(state: AimState) -> AimState:
+    """The next round is the last, and measures everything with everything left."""
+    return replace(
+        state, rho_measure=state.ledger.left, rho_select=Fraction(0), last=True, whole=True
     )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from collections.abc import Callable
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -28,16 +29,46 @@ def hidden() -> bool:
     return bool(st.session_state.get(HIDE, False))
 
 
-def draw(figure: Figure, key: str, *, table: bool = True) -> None:
-    """Draw a figure, unless it is not private and such figures are hidden."""
+def draw(
+    figure: Figure,
+    key: str,
+    *,
+    table: bool = True,
+    keep: bool = False,
+    on_pick: Callable[[], None] | None = None,
+) -> None:
+    """Draw a figure, unless it is not private and such figures are hidden.
+
+    Args:
+        figure: What to draw.
+        key: Unlike any other on the page.
+        table: Whether its numbers can be opened beneath it.
+        keep: Give no way out though it is released: a colour scale shared with the truth says
+            how large the truth is.
+        on_pick: Called when something in a figure that can be clicked on was; see ``picked``.
+    """
     if figure.private and hidden():
         st.caption(f"{figure.title}: hidden, since it is computed from the records.")
         return
-    with st.container(key=f"{_KEPT if figure.private else 'released'}_{key}"):
-        st.vega_lite_chart(figure.spec(), width="stretch", alt=figure.alt, key=key)
+    with st.container(key=f"{_KEPT if figure.private or keep else 'released'}_{key}"):
+        more: dict[str, Any] = {}
+        if on_pick is not None:
+            more = {"on_select": on_pick, "selection_mode": "pick"}
+        st.vega_lite_chart(figure.spec(), width="stretch", alt=figure.alt, key=key, **more)
     st.caption(text.plain(figure.alt, longest=600))
     if table:
         _table(figure, key)
+
+
+def picked(key: str) -> list[dict[str, Any]]:
+    """What is clicked on in the figure with this key: the fields of each mark."""
+    state: Any = st.session_state.get(key)
+    return list(state["selection"].get("pick", [])) if state else []
+
+
+def rows(frame: Any) -> None:
+    """Show a small table beside a chart: texts escaped, no download."""
+    st.table(frame.rename(columns=text.plain).map(_cell), hide_index=True, border="horizontal")
 
 
 def _table(figure: Figure, key: str) -> None:

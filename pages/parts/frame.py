@@ -11,7 +11,11 @@ from pages.parts import strip
 PAGES = [
     ("start", "Start", ":material/home:"),
     ("data", "Data", ":material/table:"),
+    ("plan", "Setup", ":material/tune:"),
     ("rounds", "Rounds", ":material/replay:"),
+    ("marginals", "Marginals", ":material/grid_on:"),
+    ("export", "Export", ":material/download:"),
+    ("about", "About", ":material/info:"),
 ]
 """File name, title and icon, in order of use; the first is the one opened without a name."""
 
@@ -34,5 +38,6 @@ def through_app() -> None:
     """
     if strip.SLOT not in st.session_state:
         st.session_state[strip.SLOT] = None  # once: a page run alone, in a test, has no frame
-        navigation()
+        # Without icons: until the page has an icon of its own, the browser would fetch this one.
+        st.navigation([st.Page(f"pages/{name}.py") for name, _, _ in PAGES], position="hidden")
         st.rerun()

@@ -11,6 +11,8 @@ import streamlit as st
 
 import engine
 
+OWN = "own"
+"""Stands for the visitor's own table where a sample's name would."""
 FOLDER = Path(__file__).parents[2] / "sample_data"
 FIRST = ("adult", "titanic", "penguins", "anes96", "ucb_admissions", "hair_eye_color")
 """Shown first and in this order; others follow."""
@@ -49,24 +51,72 @@ def _card(content: dict[str, Any]) -> Card:
 
 
 @st.cache_resource(show_spinner=False)
-def domain(name: str) -> engine.Domain:
+def shipped_domain(name: str) -> engine.Domain:
     """A sample's declared domain."""
     return engine.Domain.from_json(FOLDER / cards()[name].domain)
 
 
 @st.cache_resource(show_spinner=False)
-def table(name: str) -> engine.Table:
+def shipped_table(name: str) -> engine.Table:
     """A sample's records."""
-    return engine.Table.from_csv(FOLDER / cards()[name].table, domain(name))
+    return engine.Table.from_csv(FOLDER / cards()[name].table, shipped_domain(name))
+
+
+# -- the visitor's own table stands beside them, in this session only ------------------------------
+
+
+def choices() -> dict[str, Card]:
+    """Everything there is to choose from: the samples, and the visitor's own table if any."""
+    own = st.session_state.get("domain")
+    if own is None or st.session_state.get("table_sample") is not None:
+        return cards()
+    return {OWN: _own_card(own), **cards()}
+
+
+def _own_card(own: engine.Domain) -> Card:
+    return Card(
+        name=OWN,
+        title=str(st.session_state.get("table_name") or "My own table"),
+        rows=1000,  # to be declared by the visitor; never counted
+        row_is=own.row,
+        default_attributes=_readable(own),
+        origin="Your own table, in this session only",
+        licence="yours",
+        attribution="",
+        questions=(),
+        table="",
+        domain="",
+    )
+
+
+def _readable(own: engine.Domain) -> tuple[str, ...]:
+    """The five attributes with the fewest values, in order: small pictures."""
+    few = sorted(range(len(own)), key=lambda i: (own.sizes[i], i))[:5]
+    return tuple(own.names[i] for i in sorted(few))
+
+
+def domain(name: str) -> engine.Domain:
+    """The declared domain of a sample, or of the visitor's own table."""
+    if name == OWN and st.session_state.get("domain") is not None:
+        own: engine.Domain = st.session_state["domain"]
+        return own
+    return shipped_domain(name)
 
 
 def columns(name: str, attributes: tuple[str, ...]) -> engine.Table:
-    """A sample's records, some of its attributes only.
+    """A table's records, some of its attributes only.
 
     Raises:
         engine.DomainError: If there is none, or one is not the table's.
+        engine.DataError: If only names were declared, without rows.
     """
-    whole = table(name)
-    kept = whole.domain.select(*attributes)
+    kept = domain(name).select(*attributes)
+    whole = st.session_state.get("table") if name == OWN else shipped_table(name)
+    if whole is None:
+        raise engine.DataError(
+            "Only names and values were declared, no rows; a run needs rows. Load a table on the "
+            "Data page, or stay on Setup to plan.",
+            code="E_NO_ROWS",
+        )
     positions = [whole.domain.names.index(attribute) for attribute in attributes]
     return engine.Table.from_codes(whole.codes[positions].T, kept)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -26,6 +26,10 @@ MOST_CELLS = 30_000_000
 
 MECHANISMS: dict[str, tuple[str, Callable[[], Any]]] = {
     "aim_grem": ("AIM+GReM", engine.AimGrem),
+    "aim_grem_maxent": (
+        "AIM+GReM, completed by maximum entropy",
+        lambda: engine.AimGrem(completion="maxent"),
+    ),
     "aim_grem_paper": ("AIM+GReM, as published", engine.AimGrem.paper),
     "aim_grem_iid": ("AIM+GReM, equal noise (ablation)", lambda: engine.AimGrem(noise="iid")),
     "residual_planner": ("ResidualPlanner, one round", engine.ResidualPlanner),
@@ -48,6 +52,27 @@ class Settings:
     delta: float = 1e-9
     seed: int = 0
     mechanism: str = "aim_grem"
+    marginals: tuple[tuple[tuple[str, ...], float], ...] = ()
+    """Tables asked for with their weights, by names; empty: all over ``degree`` attributes."""
+
+    def workload(self, domain: engine.Domain) -> engine.Workload:
+        """What is asked for, of the domain of these attributes.
+
+        Raises:
+            engine.EngineError: If it is no workload, or more than a page holds.
+        """
+        if self.marginals:
+            asked = engine.Workload(dict(self.marginals), domain)
+        else:
+            asked = engine.Workload.all_kway(domain, self.degree)
+        cells = asked.layout.total_cells
+        if cells > MOST_CELLS:
+            raise engine.WorkloadError(
+                f"These marginals and their subsets have {cells:,} cells; this page holds "
+                f"{MOST_CELLS:,}. Choose fewer attributes, or marginals over fewer of them.",
+                code="E_TOO_LARGE",
+            )
+        return asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +84,36 @@ class Moment:
         event: What led here.
         error: Mean L1 error over the workload, records. Not private.
         seen: How the round selected, if it did. Not private.
+        rng: The random source as it stood then; stepping copies it.
     """
 
     state: Any
     event: engine.Event
     error: float
     seen: views.Glimpse | None = None
+    rng: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ghost:
+    """Another run's error curve, to look at beside this one's. A simulation, and not private.
+
+    Args:
+        label: What was different.
+        start: The round it leaves from.
+        errors: Mean L1 errors in records, one a moment from there on.
+        fork: Whether it is this run with another budget, and not an earlier one.
+    """
+
+    label: str
+    start: int
+    errors: tuple[float, ...]
+    fork: bool = False
+
+    @property
+    def last(self) -> int:
+        """The round it ends at."""
+        return self.start + len(self.errors) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +178,7 @@ class Watched:
         look = _insight(self.mechanism, before, self.private)
         state, event = self.mechanism.step(before, self.private, rng)
         seen = views.glimpse(look, self.workload, event.selected) if look else None
-        moment = Moment(state, event, _error(self, state), seen)
+        moment = Moment(state, event, _error(self, state), seen, rng)
         return replace(self, rng=rng, moments=(*self.moments, moment))
 
 
@@ -147,6 +196,12 @@ class Visit:
         past: What earlier runs on the same sample spent: (sample, rho).
         came_from: The round looked at before.
         moved: When that changed, on the monotonic clock.
+        own: Whether the tables asked for are the visitor's own list.
+        asked: That list for each sample: names of attributes -> weight.
+        ghosts: Curves of other runs, drawn beside this one's.
+        marginal: Names of the table that a link asked to look at.
+        fork: The round from which a fork was asked for.
+        awaited: Settings of a saved session whose table is to be chosen again.
     """
 
     run: Watched | None = None
@@ -158,6 +213,12 @@ class Visit:
     past: list[tuple[str, Fraction]] = field(default_factory=list)
     came_from: int = 0
     moved: float = 0.0
+    own: bool = False
+    asked: dict[str, dict[tuple[str, ...], float]] = field(default_factory=dict)
+    ghosts: tuple[Ghost, ...] = ()
+    marginal: tuple[str, ...] | None = None
+    fork: int | None = None
+    awaited: Any = None
 
     def look_at(self, view: int) -> None:
         """Look at another round."""
@@ -182,8 +243,17 @@ def visit() -> Visit:
 
 def default_settings(sample: str = "adult") -> Settings:
     """A run that is small enough for readable pictures."""
-    attributes = samples.cards()[sample].default_attributes
+    attributes = samples.choices()[sample].default_attributes
     return Settings(sample, attributes, degree=min(3, len(attributes)))
+
+
+def own_list(sample: str, attributes: tuple[str, ...]) -> tuple[tuple[tuple[str, ...], float], ...]:
+    """The visitor's own list of tables, those whose attributes are all there; empty without one."""
+    here = visit()
+    if not here.own:
+        return ()
+    asked = here.asked.get(sample, {})
+    return tuple((names, w) for names, w in asked.items() if set(names) <= set(attributes))
 
 
 def begin(settings: Settings) -> Watched:
@@ -195,21 +265,14 @@ def begin(settings: Settings) -> Watched:
     rho = engine.rho_from(epsilon=settings.epsilon, delta=settings.delta)
     rng = engine.rehearsal_noise(settings.seed)
     table = samples.columns(settings.sample, settings.attributes)
-    workload = engine.Workload.all_kway(table.domain, settings.degree)
-    cells = workload.layout.total_cells
-    if cells > MOST_CELLS:
-        raise engine.WorkloadError(
-            f"These marginals and their subsets have {cells:,} cells; this page holds "
-            f"{MOST_CELLS:,}. Choose fewer attributes, or marginals over fewer of them.",
-            code="E_TOO_LARGE",
-        )
+    workload = settings.workload(table.domain)
     private, mechanism = engine.Private(table), MECHANISMS[settings.mechanism][1]()
     state, event = next(engine.rounds(mechanism, private, workload, rho=rho, rng=rng))
     assert isinstance(event, engine.Started)
     started = Watched(
         number=next(_numbers),
         settings=settings,
-        title=samples.cards()[settings.sample].title,
+        title=samples.choices()[settings.sample].title,
         private=private,
         workload=workload,
         mechanism=mechanism,
@@ -218,7 +281,7 @@ def begin(settings: Settings) -> Watched:
         records=int(private.marginal(()).values),
         moments=(),
     )
-    return replace(started, moments=(Moment(state, event, _error(started, state)),))
+    return replace(started, moments=(Moment(state, event, _error(started, state), rng=rng),))
 
 
 def start(settings: Settings, *, rounds: int = 1) -> None:
@@ -230,10 +293,74 @@ def start(settings: Settings, *, rounds: int = 1) -> None:
     run = begin(settings)
     for _ in range(rounds):
         run = run if run.finished else run.stepped()
+    _take_up(run)
+
+
+def _take_up(run: Watched) -> None:
+    """Watch this run from now on; what the one before spent is kept, and its curve as a ghost."""
     here = visit()
-    if here.run is not None:
-        here.past.append((here.run.settings.sample, here.run.release(here.run.rounds).ledger.spent))
+    before = here.run
+    if before is not None:
+        here.past.append((before.settings.sample, before.release(before.rounds).ledger.spent))
+    here.ghosts = () if before is None else _predecessor(before, run)
     here.run, here.view, here.playing, here.refusal = run, run.rounds, False, None
+    here.marginal = None
+
+
+def _predecessor(before: Watched, now: Watched) -> tuple[Ghost, ...]:
+    """The curve of the run before, if it answers the same questions about the same table."""
+    old, new = before.settings, now.settings
+    same = ("sample", "attributes", "degree")
+    if before.rounds == 0 or any(getattr(old, name) != getattr(new, name) for name in same):
+        return ()
+    changed = [
+        text
+        for name, text in (
+            ("epsilon", f"ε = {old.epsilon:g}"),
+            ("delta", f"δ = {old.delta:g}"),
+            ("seed", f"seed {old.seed}"),
+            ("mechanism", MECHANISMS[old.mechanism][0]),
+        )
+        if getattr(old, name) != getattr(new, name)
+    ]
+    label = f"the run before ({', '.join(changed) or 'same settings'})"
+    return (Ghost(label, 0, tuple(before.errors())),)
+
+
+def forked(run: Watched, at: int, *, times: float) -> Iterator[Ghost]:
+    """Go on from round ``at`` with epsilon so many times as large; yields the curve as it grows.
+
+    What was spent stays spent, all that is left grows by one factor, and the random numbers are
+    those of the run itself. The run stays as it is.
+
+    Raises:
+        engine.EngineError: If the mechanism has no rounds left there, or epsilon becomes too large.
+    """
+    epsilon = times * run.settings.epsilon
+    rho = Fraction(engine.rho_from(epsilon=epsilon, delta=run.settings.delta))
+    moment = run.moments[at]
+    state, rng = run.mechanism.with_budget(moment.state, rho=rho), copy.deepcopy(moment.rng)
+    label, errors = f"what if: ε = {epsilon:g} from round {at} on", [moment.error]
+    while not run.mechanism.done(state):
+        state, _ = run.mechanism.step(state, run.private, rng)
+        errors.append(_error(run, state))
+        yield Ghost(label, at, tuple(errors), fork=True)
+
+
+def resume(settings: Settings, *, rounds: int) -> Iterator[Watched]:
+    """Make a run again up to a round; yields after each one, and each is in place already.
+
+    Raises:
+        engine.EngineError: If a setting is refused; the run being watched stays.
+    """
+    run = begin(settings)
+    _take_up(run)
+    here = visit()
+    while run.rounds < rounds and not run.finished:
+        yield run
+        run = here.run = run.stepped()
+        here.look_at(run.rounds)
+    yield run
 
 
 def advance(token: Token) -> bool:
@@ -256,7 +383,7 @@ def spent_on(sample: str) -> tuple[int, Fraction]:
 
 
 def _insight(mechanism: Any, state: Any, private: engine.Private) -> engine.Insight | None:
-    if not hasattr(mechanism, "scores") or mechanism.done(state):
+    if not engine.selects(mechanism, state):
         return None
     return engine.insight(mechanism, state, private)
 
@@ -267,3 +394,22 @@ def _error(run: Watched, state: Any) -> float:
     if look is not None:
         return views.mean_l1(look, run.workload)
     return engine.evaluate(run.mechanism.release(state), run.private).mean_l1
+
+
+def fill_widgets(settings: Settings) -> None:
+    """Let the fields of the settings say what this run was started with."""
+    said: dict[str, Any] = {
+        "sample": settings.sample,
+        f"attributes_{settings.sample}": list(settings.attributes),
+        "degree": settings.degree,
+        "epsilon": settings.epsilon,
+        "delta": f"{settings.delta:g}",
+        "seed": settings.seed,
+        "mechanism": settings.mechanism,
+    }
+    here = visit()
+    here.own = bool(settings.marginals)
+    if settings.marginals:
+        here.asked[settings.sample] = dict(settings.marginals)
+    for key, value in said.items():
+        st.session_state[key] = value

@@ -18,6 +18,7 @@ from engine.errors import DataError, DomainError, EngineError
 from engine.ingest.domains import DatePart, date_name
 from engine.ingest.kinds import Reading
 from engine.tables import Table
+from pages.parts import samples
 
 MOST_ATTRIBUTES = 15
 """More attributes than this make no readable page."""
@@ -27,7 +28,9 @@ UPLOAD_MB = 50
 # -- what other pages read ----------------------------------------------------------------------
 
 
-def put(table: Table | None, domain: Domain, *, name: str, source: str) -> None:
+def put(
+    table: Table | None, domain: Domain, *, name: str, source: str, sample: str | None = None
+) -> None:
     """Hand a table over to the other pages; ``table`` None is schema-only, for planning.
 
     Args:
@@ -35,7 +38,12 @@ def put(table: Table | None, domain: Domain, *, name: str, source: str) -> None:
         domain: Its declared domain.
         name: What to call it, for people.
         source: ``declared``, ``public default`` or ``data`` (a demonstration then).
+        sample: The sample's name, if it is one; None for the visitor's own.
     """
+    # What Setup and Rounds have chosen; attributes of an earlier table mean nothing in this one.
+    st.session_state["sample"] = sample or samples.OWN
+    st.session_state.pop(f"attributes_{samples.OWN}", None)
+    st.session_state["table_sample"] = sample
     st.session_state["table"] = table
     st.session_state["domain"] = domain
     st.session_state["table_name"] = name
@@ -165,7 +173,10 @@ class Upload:
                 raise DomainError(drafted.problem)
             attributes.append(drafted.attribute)
         return Domain(
-            tuple(attributes), title=self.name, row=self.row, rows_per_person=self.rows_per_person
+            # Without a title: a release carries the domain, and must not carry a file's name.
+            tuple(attributes),
+            row=self.row,
+            rows_per_person=self.rows_per_person,
         )
 
     def take(self, domain: Domain) -> list[str]:

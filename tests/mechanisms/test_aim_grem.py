@@ -303,3 +303,36 @@ def test_every_candidate_stays_selectable_even_if_already_measured() -> None:
     ]
     assert len(chosen) > len(set(chosen))
     assert set(chosen) <= set(subsets((0, 1))) - {()}
+
+
+def test_a_larger_budget_from_here_keeps_what_was_spent_and_spends_the_rest() -> None:
+    domain = make_domain([4, 3, 2])
+    codes = np.random.default_rng(3).integers(0, [4, 3, 2], (300, 3))
+    private = engine.Private(engine.Table.from_codes(codes, domain))
+    workload, aim_grem = engine.Workload.all_kway(domain, 2), engine.AimGrem()
+    states, events, _ = play(aim_grem, private, workload, rho=1, rng=engine.rehearsal_noise(0))
+    for at in range(len(events) - 2):
+        fork = aim_grem.with_budget(states[at], rho=Fraction(3))
+        assert fork.ledger.entries == states[at].ledger.entries
+        assert fork.ledger.total == 3
+        factor = fork.ledger.left / states[at].ledger.left
+        assert fork.rho_measure == factor * states[at].rho_measure
+        rng = engine.rehearsal_noise(1)
+        while not aim_grem.done(fork):
+            fork, event = aim_grem.step(fork, private, rng)
+        assert event.last
+        assert Fraction(299, 100) < fork.ledger.spent <= 3
+    same = aim_grem.with_budget(states[0], rho=Fraction(1))
+    assert same == states[0], "the same budget is no fork"
+    assert states[0].ledger.total == 1
+
+
+def test_a_fork_is_refused_where_nothing_is_left_to_do() -> None:
+    domain = make_domain([3, 2])
+    table = engine.Table.from_codes([[0, 0]] * 9, domain)
+    workload, aim_grem = engine.Workload.all_kway(domain, 2), engine.AimGrem()
+    states, _, _ = play(aim_grem, table, workload, rho=1, rng=engine.rehearsal_noise(0))
+    for state, rho in ((states[-1], Fraction(2)), (states[0], states[0].ledger.spent)):
+        with pytest.raises(engine.BudgetError, match="leaves nothing to do") as caught:
+            aim_grem.with_budget(state, rho=rho)
+        assert caught.value.code == "E_OVERSPEND"

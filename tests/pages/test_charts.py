@@ -45,6 +45,11 @@ def figures(run: session.Watched) -> Iterator[charts.Figure]:
     domain = run.domain
     yield charts.ledger(views.budget(run.events(2)), at=2)
     yield charts.error_curve(views.errors(run.errors(), run.records), at=2)
+    ghosts = [
+        charts.Ghost("before", views.errors([9.0, 8.0], 500)),
+        charts.Ghost("what if", views.errors(run.errors(), 500)),
+    ]
+    yield charts.error_curve(views.errors(run.errors(), run.records), at=2, ghosts=ghosts)
     yield charts.selection(
         views.selection(seen, domain, event.selected),
         others=seen.others,

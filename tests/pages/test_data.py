@@ -263,3 +263,31 @@ def test_two_changes_at_once_do_not_lose_each_other() -> None:
 def test_sizes_are_counted_from_the_domain() -> None:
     sizes = upload.sizes(Domain.from_sizes({"a": 2, "b": 3, "c": 5}))
     assert sizes == {"one": 10, "two": 31, "three": 30, "all": 30}
+
+
+def test_a_table_of_ones_own_is_planned_and_run_like_a_sample() -> None:
+    at = with_file("people.csv", PEOPLE)
+    at.button(key="use_table").click().run()
+    at.switch_page("pages/plan.py").run()
+    assert not at.exception
+    assert at.selectbox(key="sample").value == "own"
+    at.switch_page("pages/rounds.py").run()
+    at.button(key="start_run").click().run()
+    assert not at.exception
+    run = at.session_state["visit"].run
+    assert (run.settings.sample, run.title, run.records) == ("own", "people.csv", 120)
+    release = run.release(run.rounds)
+    assert "people.csv" not in json.dumps(release.to_dict())
+    assert release.demonstration[1:]  # its values were read from the rows
+
+
+def test_names_without_rows_can_be_planned_and_say_why_they_cannot_be_run() -> None:
+    at = opened()
+    at.button_group(key="data_kind").set_value("names").run()
+    at.button(key="use_names").click().run()
+    at.switch_page("pages/plan.py").run()
+    assert not at.exception
+    at.switch_page("pages/rounds.py").run()
+    at.button(key="start_run").click().run()
+    assert not at.exception
+    assert any("no rows" in str(error.value) for error in at.error)

@@ -1,0 +1,365 @@
+"""Complete every marginal by maximum entropy, given what was measured (MATH section 9).
+
+GReM counts a residual that was never measured as zero. Here the table of a marginal is built from
+the bottom: what was measured is shrunk towards what the levels below predict, by as much as noise
+demands (``shrinkage``), and what was not measured is as the levels below imply, no more.
+
+* total: as estimated, not below zero;
+* one attribute: posterior mean of its counts;
+* two, measured: the product of the two, plus the posterior mean of the interaction;
+* two, not measured: through the attribute x that both were measured with and that says most of
+  both, q_ax q_xc / q_x; the product where there is none;
+* three or more: the table of maximum entropy with these pairs and with the completed larger
+  marginals whose own residual was measured, plus the interaction where it was measured itself.
+
+Everything here is a function of beliefs, which are released. Tables stay non-negative; they need
+not agree with each other as GReM's do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine import fitting, kernels, shrinkage
+from engine.completion import simplex_table
+from engine.domain import Domain, subsets
+from engine.layout import Layout
+from engine.released import Belief, Beliefs, Estimate
+from engine.residuals import part_of, privacy_cost
+from engine.types import AttributeSet, FloatArray, IntArray
+
+RELATIVE = 0.3
+"""Expected interaction relative to the predicted table, for each attribute beyond the first."""
+_PARALLEL_CELLS = 200_000
+"""Cells below which a second thread costs more than it brings."""
+
+
+def maxent(beliefs: Beliefs, domain: Domain, gamma: AttributeSet) -> Estimate:
+    """Return the completed table of one marginal of any degree; its variance is not known.
+
+    Args:
+        beliefs: What was measured; pairs beyond gamma help to complete those within.
+        domain: Of the attributes.
+        gamma: Which marginal.
+    """
+    known = [tau for tau in beliefs if len(tau) == 2]
+    closure = {tau for attrs in (gamma, *known) for tau in subsets(attrs)}
+    ordered = sorted(closure, key=lambda attrs: (len(attrs), attrs))
+    return estimate_of(Completed(Layout(domain.sizes, ordered), beliefs), domain, gamma)
+
+
+def estimate_of(tables: Completed, domain: Domain, gamma: AttributeSet) -> Estimate:
+    """Return one completed table with what was not measured within it."""
+    unmeasured = tuple(
+        tau
+        for tau in subsets(gamma)
+        if tau not in tables.beliefs and privacy_cost(domain.shape(tau)) > 0
+    )
+    return Estimate(domain, gamma, tables.table(gamma), None, unmeasured, "maxent")
+
+
+def expected_precisions(layout: Layout, beliefs: Beliefs) -> dict[AttributeSet, float]:
+    """Say how well the size of each interaction is known before it is measured, as a precision.
+
+    The interaction over tau is taken as RELATIVE^(2|tau| - 2) times the square of the table that
+    its 1-way marginals predict: the more attributes, the less is left to say. Only what is released
+    goes in.
+    """
+    return kept(layout, beliefs).expected_precisions()
+
+
+_kept: list[Completed] = []
+_KEPT = 2
+
+
+def kept(layout: Layout, beliefs: Beliefs) -> Completed:
+    """Return completed tables for these beliefs; those last asked for are kept."""
+    for tables in _kept:
+        if tables.beliefs is beliefs and tables.layout is layout:
+            return tables
+    tables = Completed(layout, beliefs)
+    _kept[:] = [*_kept[-(_KEPT - 1) :], tables]
+    return tables
+
+
+class Completed:
+    """The completed tables of a closure: those of two attributes kept, larger ones made on demand.
+
+    Kept up to date in place; rebuilt from the same beliefs it holds the same numbers to the bit.
+
+    Args:
+        layout: Closed under subsets, sorted by size; tables are in its memory order.
+        beliefs: What was measured.
+    """
+
+    def __init__(self, layout: Layout, beliefs: Beliefs) -> None:
+        self.layout = layout
+        self.beliefs = beliefs
+        d = len(layout.sizes)
+        self._ones: list[FloatArray] = [np.zeros(n) for n in layout.sizes]
+        pairs = [attrs for attrs in layout.sets if len(attrs) == 2]
+        self._pairs = pairs
+        cells = [layout.sizes[a] * layout.sizes[b] for a, b in pairs]
+        starts = np.concatenate([[0], np.cumsum(cells, dtype=np.int64)])
+        self._flat = np.zeros(int(starts[-1]))
+        self._pair_at: IntArray = np.full((d, d), -1, dtype=np.int64)
+        for (a, b), start in zip(pairs, starts.tolist(), strict=False):
+            self._pair_at[a, b] = self._pair_at[b, a] = start
+        self._information = np.zeros((d, d))
+        self._through: IntArray = np.full((d, d), -1, dtype=np.int64)
+        self._total = 0.0
+        self._degree: IntArray = np.array([len(attrs) for attrs in layout.sets], dtype=np.int64)
+        self._refresh(everything=True, changed=())
+
+    # -- answering ------------------------------------------------------------------------------
+
+    def table(self, gamma: AttributeSet) -> FloatArray:
+        """Return the completed table over gamma, in domain order; a new array."""
+        if len(gamma) == 0:
+            return np.array(self._total)
+        if len(gamma) == 1:
+            return self._ones[gamma[0]].copy()
+        if len(gamma) == 2:
+            return self._pair(*gamma).copy()
+        return self._larger(gamma)
+
+    def l1_from(self, counts: NDArray[Any], positions: IntArray, l1: FloatArray) -> None:
+        """Set ``l1`` at these positions of the layout to the distances from exact counts.
+
+        The result is private, like the counts; nothing of it is kept here.
+        """
+        layout = self.layout
+        plain = (self._degree[positions] == 3) & ~self._measured(positions)
+        for k in positions[~plain].tolist():
+            difference = self.table(layout.sets[k]) - layout.view(counts, k)
+            l1[k] = float(np.abs(difference).sum())
+        triples = positions[plain]
+        if not len(triples):
+            return
+
+        def compare(first: int, last: int) -> None:
+            fitting.fit_triples(
+                self._flat,
+                self._pair_at,
+                layout.axis_attr,
+                layout.axis_size,
+                layout.offsets,
+                counts,
+                triples,
+                l1,
+                first,
+                last,
+            )
+
+        work = layout.cells[triples]
+        kernels.in_threads(compare, kernels.parts(work, at_least=_PARALLEL_CELLS))
+
+    def _measured(self, positions: IntArray) -> NDArray[np.bool_]:
+        sets = self.layout.sets
+        return np.array([sets[k] in self.beliefs for k in positions.tolist()], dtype=np.bool_)
+
+    def _larger(self, gamma: AttributeSet) -> FloatArray:
+        """Three attributes or more: fit what lies below, then add the interaction measured."""
+        larger = self._larger_below(gamma)
+        if len(gamma) == 3:
+            # In memory order, as the loop does it: what contradicts depends on the order.
+            order = sorted(range(3), key=lambda k: (self.layout.sizes[gamma[k]], gamma[k]))
+            a, b, c = (gamma[k] for k in order)
+            table = fitting.fit_three(self._pair(a, b), self._pair(a, c), self._pair(b, c))
+            table = table.transpose([order.index(k) for k in range(3)])
+        else:
+            covered = {pair for below in larger for pair in combinations(below, 2)}
+            axis = {i: k for k, i in enumerate(gamma)}
+            targets = {below: self._larger(below) for below in larger}
+            targets |= {p: self._pair(*p) for p in combinations(gamma, 2) if p not in covered}
+            at = {tuple(axis[i] for i in below): table for below, table in targets.items()}
+            table = fitting.fit(tuple(self.layout.sizes[i] for i in gamma), at)
+        belief = self.beliefs.get(gamma)
+        return table if belief is None else self._shrunk(gamma, belief, table)
+
+    def _larger_below(self, gamma: AttributeSet) -> list[AttributeSet]:
+        """Largest measured proper subsets of gamma with three attributes or more."""
+        found: list[AttributeSet] = []
+        for size in range(len(gamma) - 1, 2, -1):
+            for below in combinations(gamma, size):
+                if below in self.beliefs and not any(set(below) <= set(f) for f in found):
+                    found.append(below)
+        return found
+
+    def _shrunk(self, tau: AttributeSet, belief: Belief, predicted: FloatArray) -> FloatArray:
+        """Add to a predicted table the posterior mean of its measured interaction."""
+        shape = predicted.shape
+        measured = part_of(np.asarray(belief.values), tau, tau, shape)
+        observed = measured - _interaction_of(predicted)
+        freedom = math.prod(n - 1 for n in shape)
+        added = shrinkage.interaction(
+            observed, predicted,
+            variance=freedom / predicted.size / belief.precision, freedom=freedom,
+        )  # fmt: skip
+        return _projected(predicted + added, self._total)
+
+    # -- keeping up to date ---------------------------------------------------------------------
+
+    def advance(self, beliefs: Beliefs, changed: Collection[AttributeSet]) -> IntArray:
+        """Move to newer beliefs, given which residuals changed.
+
+        Returns:
+            Positions of the sets whose table changed, in increasing order.
+        """
+        self.beliefs = beliefs
+        return self._refresh(everything=False, changed=changed)
+
+    def _refresh(self, *, everything: bool, changed: Collection[AttributeSet]) -> IntArray:
+        everything = everything or () in changed
+        ones = [
+            i for i in range(len(self.layout.sizes))
+            if (everything or (i,) in changed) and (i,) in self.layout.index
+        ]  # fmt: skip
+        total = self.beliefs.get(())
+        self._total = max(float(total.values), 0.0) if total is not None else 0.0
+        for i in ones:
+            self._ones[i] = self._one(i)
+        moved = self._refresh_pairs(set(ones), changed)
+        return self._touched(ones, moved, changed)
+
+    def _refresh_pairs(
+        self, ones: set[int], changed: Collection[AttributeSet]
+    ) -> set[AttributeSet]:
+        moved: set[AttributeSet] = set()
+        for a, b in self._pairs:
+            belief = self.beliefs.get((a, b))
+            if belief is not None and (a in ones or b in ones or (a, b) in changed):
+                table = self._shrunk((a, b), belief, self._product(a, b))
+                self._pair(a, b)[...] = table
+                self._information[a, b] = self._information[b, a] = _mutual_information(table)
+                moved.add((a, b))
+        before, self._through = self._through, self._routes()
+        for a, c in self._pairs:
+            if (a, c) in self.beliefs:
+                continue
+            x = int(self._through[a, c])
+            if x < 0:
+                stale = a in ones or c in ones
+            else:
+                stale = _pair_of(a, x) in moved or _pair_of(x, c) in moved
+            if stale or x != before[a, c]:
+                self._pair(a, c)[...] = self._product(a, c) if x < 0 else self._by_way(a, x, c)
+                moved.add((a, c))
+        return moved
+
+    def _touched(
+        self, ones: list[int], pairs: Iterable[AttributeSet], changed: Iterable[AttributeSet]
+    ) -> IntArray:
+        layout = self.layout
+        touched = np.zeros(len(layout), dtype=np.bool_)
+        for i in ones:
+            touched[layout.index[(i,)]] = True
+        # One attribute more than there is: the padding of short sets.
+        stale = np.zeros((len(layout.sizes) + 1,) * 2, dtype=np.bool_)
+        for a, b in pairs:
+            stale[a, b] = stale[b, a] = True
+        for first, second in combinations(layout.axis_attr.T, 2):
+            touched |= stale[first, second]
+        for tau in changed:
+            if len(tau) > 2:
+                touched |= np.logical_and.reduce(layout.members[list(tau)], axis=0)
+        if () in changed:
+            touched[:] = True
+        return np.flatnonzero(touched)
+
+    def expected_precisions(self) -> dict[AttributeSet, float]:
+        """See ``expected_precisions``: for two attributes or more, none of them one-valued."""
+        sizes = self.layout.sizes
+        squares = [float(np.square(table).sum()) for table in self._ones]
+        total = max(self._total, 1.0)
+        found = {}
+        for tau in self.layout.sets:
+            if len(tau) > 1 and all(sizes[i] > 1 for i in tau):
+                freedom = math.prod(sizes[i] - 1 for i in tau)
+                energy = total**2 * math.prod(squares[i] / total**2 for i in tau)
+                energy *= RELATIVE ** (2 * len(tau) - 2)
+                found[tau] = freedom / max(energy, 1e-300)
+        return found
+
+    # -- one and two attributes -----------------------------------------------------------------
+
+    def _one(self, i: int) -> FloatArray:
+        n = self.layout.sizes[i]
+        even = np.full(n, self._total / n)
+        belief = self.beliefs.get((i,))
+        if belief is None:
+            return even
+        noisy = even + part_of(np.asarray(belief.values), (i,), (i,), (n,))
+        variance = (n - 1) / n / belief.precision
+        mean = self._total / n
+        return _projected(shrinkage.counts(noisy, mean=mean, variance=variance), self._total)
+
+    def _pair(self, a: int, b: int) -> FloatArray:
+        """The table over two attributes, in the order asked for: a view."""
+        sizes = self.layout.sizes
+        start = int(self._pair_at[a, b])
+        cells = self._flat[start : start + sizes[a] * sizes[b]]
+        if (sizes[a], a) < (sizes[b], b):
+            return cells.reshape(sizes[a], sizes[b])
+        return cells.reshape(sizes[b], sizes[a]).T
+
+    def _product(self, a: int, b: int) -> FloatArray:
+        product: FloatArray = np.outer(self._ones[a], self._ones[b] / max(self._total, 1e-300))
+        return product
+
+    def _routes(self) -> IntArray:
+        """For each pair, the attribute whose weaker information about the two is largest; or -1."""
+        information = self._information
+        through = np.full(information.shape, -1, dtype=np.int64)
+        for a in range(len(information)):
+            weaker = np.minimum(information[a], information)  # [c, x]
+            best = weaker.argmax(axis=1)
+            said = weaker[np.arange(len(best)), best] > 0
+            through[a, said] = best[said]
+        return through
+
+    def _by_way(self, a: int, x: int, c: int) -> FloatArray:
+        """Independence of a and c given x: q_ax q_xc / q_x."""
+        first, second = self._pair(a, x), self._pair(x, c)
+        sums, other = first.sum(axis=0), second.sum(axis=1)
+        # The two know q_x a little differently: the first one's is kept.
+        share = np.divide(1.0, other, out=np.zeros_like(other), where=other > 0)
+        table: FloatArray = first @ (second * share[:, None])
+        kept = float(table.sum())
+        return table * (self._total / kept) if kept > 0 and sums.any() else self._product(a, c)
+
+
+def _pair_of(a: int, b: int) -> AttributeSet:
+    return (a, b) if a < b else (b, a)
+
+
+def _interaction_of(table: FloatArray) -> FloatArray:
+    """The part of a table that no smaller marginal shows: every axis centered."""
+    for axis in range(table.ndim):
+        table = table - table.mean(axis=axis, keepdims=True)
+    return table
+
+
+def _projected(table: FloatArray, total: float) -> FloatArray:
+    """The nearest table without negative cells that has this total."""
+    if total <= 0:
+        return np.zeros_like(table)
+    return simplex_table(table + (total - float(table.sum())) / table.size)
+
+
+def _mutual_information(table: FloatArray) -> float:
+    """Information of a two-way table about its independence, in nats a record."""
+    total = float(table.sum())
+    if total <= 0:
+        return 0.0
+    share = table / total
+    independent = np.outer(share.sum(axis=1), share.sum(axis=0))
+    positive = share > 0
+    found = float(np.sum(share[positive] * np.log(share[positive] / independent[positive])))
+    return max(found, 0.0)

@@ -1,0 +1,190 @@
+"""How much of a noisy table to believe: posterior means, with priors learned from the table.
+
+Two priors serve every table. Cells of a 1-way marginal are drawn from one gamma distribution, whose
+shape says how spiky the marginal is. Interactions (what a table adds to the one predicted from its
+smaller marginals) are drawn from a normal distribution whose spread follows the predicted cell. In
+both, the one free number is the one under which the noisy table is most likely, so where noise
+dominates the answer is the prediction, and where it does not the answer is what was measured.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from scipy import fft, special
+
+from engine.types import FloatArray, IntArray
+
+_SHAPES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.0, 6.0, 12.0, 25.0, 50.0, 100.0, 200.0)
+"""Gamma shapes tried, each about twice the one before: one value holds all, to all values alike."""
+_POWERS = (0.0, 0.5, 1.0)
+"""How an interaction's spread follows the predicted cell: not at all, as Poisson, in proportion."""
+_RATIOS = np.exp(np.linspace(-4.0, 40.0, 45))
+"""Prior variance tried, in units of the noise variance."""
+_BENDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+_SMOOTH_FROM = 5
+_BINS_PER_OCTAVE = 8
+_OCTAVES = 40
+_CENTERINGS = 4
+_NEAR = 15.0
+"""Standard deviations beyond which the prior is smooth over the noise: no integral is needed."""
+
+
+def counts(noisy: FloatArray, *, mean: float, variance: float) -> FloatArray:
+    """Return the posterior mean of counts that are zero or more, from a noisy 1-way table.
+
+    The prior is a gamma distribution with this mean; its shape is the most likely of a fixed list,
+    "all cells equal" included.
+
+    Args:
+        noisy: Measured cells.
+        mean: Mean of a cell: the estimated total divided by the number of cells.
+        variance: Noise variance of a cell.
+
+    Shapes:
+        noisy and the result: (n,), records.
+    """
+    if mean <= 0:
+        return np.zeros_like(noisy)
+    if variance <= 0:
+        clipped: FloatArray = np.maximum(noisy, 0.0)
+        return clipped
+    std = float(np.sqrt(variance))
+    edges, masses = _gamma_masses()
+    nodes = mean * (edges[1:] + edges[:-1]) / 2.0
+    low = noisy <= _NEAR * std
+    exponent = -0.5 * ((noisy[low, None] - nodes) / std) ** 2
+    top = exponent.max(axis=1, keepdims=True, initial=-np.inf)
+    likelihood = np.exp(exponent - top)
+    evidence = likelihood @ masses.T  # (low cells, shapes)
+    high = noisy[~low]
+    total = np.log(np.maximum(evidence, 1e-300)).sum(axis=0) + top.sum()
+    total += _log_gamma(high, mean).sum(axis=0) + len(high) * np.log(std * np.sqrt(2.0 * np.pi))
+    posterior = np.empty((len(noisy), len(_SHAPES)))
+    posterior[low] = likelihood @ (masses * nodes).T / np.maximum(evidence, 1e-300)
+    # Tweedie: the noisy value plus variance times the slope of the log density there.
+    a = np.array(_SHAPES)
+    posterior[~low] = high[:, None] + variance * ((a - 1.0) / high[:, None] - a / mean)
+    even = -0.5 * float(np.sum((noisy - mean) ** 2)) / variance
+    smooth, gain = _smooth(noisy - mean, variance * len(noisy) / max(len(noisy) - 1, 1))
+    logs = np.concatenate([[even, even + gain], total - np.log(len(_SHAPES))])
+    weights = np.exp(logs - logs.max())
+    weights /= weights.sum()
+    answer = mean * weights[0] + (mean + smooth) * weights[1] + posterior @ weights[2:]
+    found: FloatArray = np.maximum(answer, 0.0)
+    return found
+
+
+def _smooth(deviation: FloatArray, variance: float) -> tuple[FloatArray, float]:
+    """Posterior mean if neighbouring cells are alike, and its log likelihood over "all equal".
+
+    The k-th cosine coefficient has prior variance t / (1 + (k / k0)²)².
+    """
+    n = len(deviation)
+    if n < _SMOOTH_FROM:
+        return np.zeros(n), 0.0
+    coefficients = fft.dct(deviation, norm="ortho")
+    coefficients[0] = 0.0
+    energy = np.square(coefficients[1:]) / variance
+    k = np.arange(1, n)
+    bends = np.array(_BENDS)[:, None]
+    prior = _RATIOS[:, None, None] / np.square(1.0 + np.square(k / bends))
+    kept = prior / (1.0 + prior)
+    gain = 0.5 * (energy * kept - np.log1p(prior)).sum(axis=2)
+    weights = np.exp(gain - gain.max())
+    evidence = float(gain.max() + np.log(weights.mean()))
+    coefficients[1:] *= np.tensordot(weights / weights.sum(), kept, axes=2)
+    smoothed: FloatArray = fft.idct(coefficients, norm="ortho")
+    return smoothed, evidence
+
+
+@cache
+def _gamma_masses() -> tuple[FloatArray, FloatArray]:
+    """Prior masses on a fixed grid of cells relative to the mean, one row for each shape."""
+    edges = np.concatenate([[0.0], np.geomspace(1e-6, 1e5, 700)])
+    masses = [np.diff(special.gammainc(shape, shape * edges)) for shape in _SHAPES]
+    return edges, np.array(masses)
+
+
+def _log_gamma(cells: FloatArray, mean: float) -> FloatArray:
+    """Log density of each cell under each shape: (cells, shapes)."""
+    a = np.array(_SHAPES)
+    rate = a / mean
+    x = cells[:, None]
+    density: FloatArray = a * np.log(rate) - special.gammaln(a) + (a - 1) * np.log(x) - rate * x
+    return density
+
+
+def interaction(
+    noisy: FloatArray, predicted: FloatArray, *, variance: float, freedom: int
+) -> FloatArray:
+    """Return the posterior mean of an interaction: what the top residual adds to a prediction.
+
+    Prior: independent normal cells with variance t v, v = predicted^(2 k) scaled to mean 1, under
+    the condition that every axis sums to zero. k and t are the most likely of a fixed list, t = 0
+    included.
+
+    Args:
+        noisy: The measured top residual less the prediction's, reconstructed: sums to zero along
+            every axis.
+        predicted: The table that smaller marginals predict; zero or more.
+        variance: Noise variance of each cell of ``noisy``.
+        freedom: Dimension of the residual, prod (n_i - 1): the cells are not independent.
+
+    Shapes:
+        noisy, predicted and the result: (n_i for i in gamma), records.
+    """
+    if variance <= 0:
+        return noisy
+    energy, cells, scale, index = _binned(noisy, predicted)
+    share = freedom / noisy.size
+    spread = scale[None, :] ** (2.0 * np.array(_POWERS)[:, None])
+    spread /= (spread @ cells / noisy.size)[:, None]
+    prior = _RATIOS[:, None] * spread[:, None, :]  # (powers, ratios, groups)
+    kept = prior / (1.0 + prior)
+    gain = 0.5 * share * (energy / variance * kept - cells * np.log1p(prior)).sum(axis=2)
+    weights = np.exp(gain - gain.max())
+    weights /= weights.sum()
+    weight = np.tensordot(weights, kept, axes=2)[index].reshape(noisy.shape)
+    return _centered(noisy, weight)
+
+
+def _binned(
+    noisy: FloatArray, predicted: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
+    """Group cells of about the same predicted size: their energy, number and mean size.
+
+    The likelihood sees a group only through its sum of squares, so few groups say it all.
+    """
+    largest = float(predicted.max(initial=0.0))
+    lowest = 2.0**-_OCTAVES
+    relative: FloatArray = np.ones(predicted.size)
+    if largest > 0:
+        relative = np.maximum(predicted.ravel() / largest, lowest)
+    index: IntArray = np.floor((np.log2(relative) + _OCTAVES) * _BINS_PER_OCTAVE).astype(np.int64)
+    cells = np.bincount(index)
+    used = np.flatnonzero(cells)
+    rank = np.zeros(len(cells), dtype=np.int64)
+    rank[used] = np.arange(len(used))
+    group: IntArray = rank[index]
+    number: FloatArray = cells[used].astype(np.float64)
+    energy = np.asarray(np.bincount(group, weights=np.square(noisy).ravel()), dtype=np.float64)
+    size = np.asarray(np.bincount(group, weights=relative), dtype=np.float64) / number
+    return energy, number, size, group
+
+
+def _centered(noisy: FloatArray, weight: FloatArray) -> FloatArray:
+    """Weigh the cells so that every axis still sums to zero: the posterior mean given that.
+
+    The multipliers of the sums are found axis by axis; equal weights need no correction.
+    """
+    if float(weight.min()) == float(weight.max()):
+        return noisy * float(weight.flat[0])
+    shifted = noisy.copy()
+    sums = [weight.sum(axis=axis, keepdims=True) for axis in range(noisy.ndim)]
+    for _ in range(_CENTERINGS):
+        for axis, total in enumerate(sums):
+            off = (weight * shifted).sum(axis=axis, keepdims=True)
+            shifted -= np.divide(off, total, out=np.zeros_like(off), where=total > 0)
+    return weight * shifted

@@ -1,0 +1,270 @@
+"""A bundle holds released values only, and is the same for the same release."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import zipfile
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import engine
+from engine import export, teaching
+from engine.trace import event_from_dict
+from tests.support import Tape, make_domain, play, random_case
+
+RECORDS, SEED = 10_007, 918_273_645
+TOKENS = ("zq-canary-alpha", "zq-canary-omega")
+
+
+def unpacked(packed: bytes) -> dict[str, str]:
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        assert archive.testzip() is None
+        return {name: archive.read(name).decode("utf-8") for name in archive.namelist()}
+
+
+def run_on(table: Any, *, degree: int = 2, seed: int = 0) -> engine.Run:
+    workload = engine.Workload.all_kway(table.domain, degree)
+    return engine.run(engine.AimGrem(), table, workload, epsilon=1.0, delta=1e-9, seed=seed)
+
+
+@pytest.fixture(scope="module")
+def small() -> engine.Run:
+    domain = make_domain([3, 4, 2])
+    codes = np.random.default_rng(1).integers(0, [3, 4, 2], (200, 3))
+    return run_on(engine.Table.from_codes(codes, domain))
+
+
+def test_a_bundle_holds_what_it_says_and_is_read_back_equal(small: engine.Run) -> None:
+    found = unpacked(export.bundle(small.release, small.events))
+    assert list(found) == sorted(found)
+    for name in export.CONTENTS:
+        assert any(file == name or file.startswith(name) for file in found), name
+    again = engine.Release.from_dict(json.loads(found["release.json"]))
+    assert again.to_dict() == small.release.to_dict()
+    events = [event_from_dict(e) for e in json.loads(found["trace.json"])["events"]]
+    assert export.bundle(again, events) == export.bundle(small.release, small.events)
+    assert "DEMONSTRATION" in found["README.txt"]
+    assert small.release.domain.hash in found["README.txt"]
+    ledger = json.loads(found["ledger.json"])
+    assert sum(Fraction(e["rho"]) for e in ledger["entries"]) == Fraction(ledger["spent"])
+    rows = list(csv.DictReader(io.StringIO(found["index.csv"])))
+    assert len(rows) == 3
+    for row, estimate in zip(rows, small.release.estimates(), strict=True):
+        cells = list(csv.DictReader(io.StringIO(found[f"marginals/{row['file']}"])))
+        assert [float(c["count"]) for c in cells] == estimate.values.ravel().tolist()
+
+
+def test_the_bundle_depends_on_nothing_but_the_transcript() -> None:
+    # SECURITY 4.4, T8: the same selections and measured values on another table, the same bytes.
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        domain, codes, workload = random_case(rng)
+        unrelated = np.stack([rng.integers(0, n, size=57) for n in domain.sizes], axis=1)
+        tape = Tape(seed=seed)
+        packed = []
+        for records, source in ((codes, tape), (unrelated, None)):
+            table = engine.Table.from_codes(records, domain)
+            rng_of_run = source or tape.replay()
+            _, events, release = play(
+                engine.AimGrem(), table, workload, rho=Fraction(1, 3), rng=rng_of_run
+            )
+            packed.append(export.bundle(release.promised(epsilon=2.0, delta=1e-9), events))
+            packed.append(export.notebook_alone(release, events).encode())
+        assert packed[:2] == packed[2:]
+
+
+def canary(folder: Path) -> engine.Table:
+    """A table with texts that its domain counts as others, and a prime number of records."""
+    domain = engine.Domain(
+        (
+            engine.Attribute("colour", values=("red", "blue"), outside="other"),
+            engine.Attribute("size", values=("s", "m", "l")),
+        )
+    )
+    rng = np.random.default_rng(5)
+    colours = rng.choice(["red", "blue", *TOKENS], RECORDS, p=[0.6, 0.37, 0.02, 0.01])
+    sizes = rng.choice(["s", "m", "l"], RECORDS, p=[0.7, 0.19, 0.11])
+    path = folder / "zq-file-of-patients.csv"
+    lines = [f"{c},{s}" for c, s in zip(colours, sizes, strict=True)]
+    path.write_text("\n".join(["colour,size", *lines]) + "\n", "utf-8")
+    return engine.Table.from_csv(path, domain)
+
+
+def test_no_canary_count_seed_or_file_name_gets_out(tmp_path: Path) -> None:
+    # SECURITY 4.4, T9.
+    table = canary(tmp_path)
+    run = run_on(table, seed=SEED)
+    private = engine.Private(table)
+    exact = {
+        str(int(v))
+        for attrs in run.release.workload.closure
+        for v in private.marginal(attrs).values.ravel().tolist()
+        if v > 99
+    }
+    assert str(RECORDS) in exact
+    errors = [e.l1 for e in engine.evaluate(run.release, private).per_marginal.values()]
+    found = unpacked(export.bundle(run.release, run.events))
+    found["alone"] = export.notebook_alone(run.release, run.events)
+    for name, text in found.items():
+        # Whole numbers; digits behind a point or inside a hash are no counts.
+        whole = set(re.findall(r"(?<![\w.])\d{3,}(?:\.0)?(?![\w.])", text.replace(",", " ")))
+        assert not {w.removesuffix(".0") for w in whole} & exact, name
+        for secret in (*TOKENS, "zq-file", str(SEED), str(tmp_path), f"{RECORDS:,}"):
+            assert secret not in text, name
+        assert not any(repr(error) in text for error in errors), name
+        for word in ('"seed"', '"records"', '"exact"', '"score"', "mean_l1", "probability"):
+            assert word not in text, name
+
+
+def test_what_a_spreadsheet_would_run_and_a_browser_would_read_is_made_harmless() -> None:
+    hostile = ("=1+1", "@x", "-3", "+4", "<script>alert(1)</script>", "constructor", "x" * 300)
+    domain = engine.Domain(
+        (engine.Attribute("=name()", values=hostile), engine.Attribute("<b>", values=("🙂", "a")))
+    )
+    table = engine.Table.from_codes([[k % 7, k % 2] for k in range(50)], domain)
+    run = run_on(table)
+    found = unpacked(export.bundle(run.release, run.events))
+    for name, text in found.items():
+        if name.endswith(".csv"):
+            for row in csv.reader(io.StringIO(text)):
+                assert all(c[:1] not in "=@+\t" for c in row if c), name
+                labels = row[:-2] if name.startswith("marginals/") else row[:2]
+                assert all(c[:1] != "-" for c in labels), name
+    assert "<script>alert" not in found["report.html"]
+    assert "<script" not in found["report.html"]
+    assert "http" not in re.sub(r'http-equiv="[^"]*"', "", found["report.html"])
+
+
+def test_quoting_is_the_csv_module_s() -> None:
+    texts = ('a "b"', "c,d", "e\nf", "", " g ", "=1+1", "'")
+    domain = engine.Domain(
+        (engine.Attribute("q,", values=texts), engine.Attribute('"', values=("x",)))
+    )
+    run = run_on(engine.Table.from_codes([[k % 7, 0] for k in range(30)], domain))
+    text = export.marginal_csv(run.release.estimate(0, 1))
+    rows = list(csv.reader(io.StringIO(text, newline="")))
+    assert rows[0] == ["q,", '"', "count", "std"]
+    assert [row[0] for row in rows[1:]] == [export.cell(t) for t in texts]
+    assert export.as_csv(rows) == text
+    assert export.marginal_csv(run.release.estimate()).startswith("count,std\n")
+
+
+def test_events_of_another_run_and_unknown_answers_are_refused(small: engine.Run) -> None:
+    with pytest.raises(engine.DataError, match="do not begin") as caught:
+        export.bundle(small.release, small.events[1:])
+    assert caught.value.code == "E_FORMAT"
+    with pytest.raises(engine.DataError, match="Give the events of this release"):
+        export.bundle(small.release, small.events[:2])
+    with pytest.raises(engine.OptionError, match="must be one of"):
+        export.bundle(small.release, small.events, post="magic")
+
+
+@pytest.mark.parametrize("post", ["clip", "simplex"])
+def test_post_processing_changes_the_answers_and_not_the_release(
+    small: engine.Run, post: str
+) -> None:
+    found = unpacked(export.bundle(small.release, small.events, post=post))
+    raw = unpacked(export.bundle(small.release, small.events))
+    assert found["release.json"] == raw["release.json"]
+    assert json.loads(found["settings.json"])["postprocess"] == post
+    for name, text in found.items():
+        if name.startswith("marginals/"):
+            rows = list(csv.DictReader(io.StringIO(text)))
+            assert all(float(row["count"]) >= 0 for row in rows)
+            assert {row["std"] for row in rows} == {""}
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    ["__import__('os').system('x')", "AimGrem(update=open('x'))", "not python at all (", "a.b()"],
+)
+def test_a_mechanism_s_name_is_code_only_if_it_is_a_plain_call(
+    small: engine.Run, mechanism: str
+) -> None:
+    from dataclasses import replace
+
+    text = export.notebook(replace(small.release, mechanism=mechanism))
+    assert "engine.run(engine.AimGrem(), table" in text
+    assert "engine.run(engine.AimGrem(update='lazy'" in export.notebook(small.release)
+
+
+@pytest.mark.parametrize("mechanism", [engine.ResidualPlanner(), engine.Uniform()])
+def test_every_mechanism_and_the_total_alone_can_be_exported(mechanism: Any) -> None:
+    domain = make_domain([3, 1])
+    table = engine.Table.from_codes([[0, 0], [1, 0]], domain)
+    for degree in (0, 1, 2):
+        workload = engine.Workload.all_kway(domain, degree)
+        run = engine.run(mechanism, table, workload, rho=0.5, seed=0)
+        found = unpacked(export.bundle(run.release, run.events))
+        assert "ρ-zCDP with ρ = 0.5." in found["README.txt"]
+
+
+def test_a_teaching_bundle_is_marked_in_every_file(small: engine.Run) -> None:
+    codes = np.random.default_rng(1).integers(0, [3, 4, 2], (200, 3))
+    table = engine.Table.from_codes(codes, small.release.domain)
+    packed = teaching.teaching_bundle(
+        small.release,
+        small.events,
+        evaluation=engine.evaluate(small.release, table),
+        comparisons=[engine.compare(e, table) for e in small.release.estimates()],
+    )
+    found = unpacked(packed)
+    assert len(found) == 9
+    for name, text in found.items():
+        assert name.startswith("TEACHING_-_not_private/")
+        assert teaching.MARK in text
+    path = next(name for name in found if "true_marginals/00001" in name)
+    rows = list(csv.DictReader(io.StringIO(found[path])))
+    true = engine.Private(table).marginal((0, 1)).values.ravel().tolist()
+    assert [float(row["true"]) for row in rows] == true
+    assert engine.Release.from_dict(
+        json.loads(found["TEACHING_-_not_private/release.json"])
+    ).ledger == small.release.ledger  # fmt: skip
+
+
+def test_a_teaching_bundle_takes_comparisons_of_its_own_domain_only(small: engine.Run) -> None:
+    other = engine.Table.from_codes([[0]], make_domain([2]))
+    run = run_on(other, degree=1)
+    with pytest.raises(engine.OptionError, match="another domain"):
+        teaching.teaching_bundle(
+            small.release,
+            small.events,
+            evaluation=engine.evaluate(run.release, other),
+            comparisons=[engine.compare(run.release.estimate(0), other)],
+        )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("alone", [False, True])
+def test_the_notebook_runs_top_to_bottom_in_a_clean_kernel(
+    small: engine.Run, tmp_path: Path, alone: bool
+) -> None:
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    run, folder = small, tmp_path
+    if alone:
+        text = export.notebook_alone(run.release, run.events)
+    else:
+        with zipfile.ZipFile(io.BytesIO(export.bundle(run.release, run.events))) as archive:
+            archive.extractall(folder)
+        text = (folder / "notebook.ipynb").read_text("utf-8")
+    notebook = nbformat.reads(text, as_version=4)
+    nbformat.validate(notebook)
+    client = nbclient.NotebookClient(
+        notebook, timeout=120, resources={"metadata": {"path": str(folder)}}
+    )
+    client.execute()
+    shown = json.dumps([c.get("outputs", []) for c in notebook.cells])
+    assert "DEMONSTRATION" in shown
+    assert "srcdoc" in shown
+    assert "at_the_start" in shown
+    again = [c for c in notebook.cells if "spends-again" in c.metadata.get("tags", [])]
+    assert len(again) == 1
+    assert not again[0].outputs, "re-running does nothing until a table is named"
