@@ -748,7 +748,7 @@ def _heatmap_sentence(frame: pd.DataFrame, column: str, title: str) -> str:
         return f"{title}: the largest cell error is {values.abs().max():,.0f} records."
     negative = int((values < 0).sum())
     tail = f", {negative} cells below zero" if negative else ""
-    low, high = (round(float(end)) for end in (values.min(), values.max()))
+    low, high = (int(np.rint(end)) for end in (values.min(), values.max()))
     return f"{title}: cells from {low:,} to {high:,} records{tail}."
 
 
