@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.parts import figures, frame, links, strip
+from pages.parts import figures, frame, lecture, links, strip
 
 st.set_page_config(
     page_title="AIM+GReM explorer",
@@ -12,6 +12,7 @@ st.set_page_config(
 )
 page = frame.navigation()
 with st.sidebar:
+    lecture.toggles()
     st.markdown("**Keys on the Rounds page**")
     st.caption("F first · B back · P play or pause · N next · L to the end")
     st.markdown("**Reading the charts**")
@@ -21,6 +22,7 @@ with st.sidebar:
     st.caption("Light or dark: the menu at the top right.")
 figures.without_ways_out()
 links.follow()
+lecture.style()
 strip.draw()
 links.say_notes()
 page.run()

@@ -13,7 +13,7 @@ from engine.domain import Domain
 from engine.errors import EngineError
 from engine.ingest import Preview, dialect
 from engine.ingest.notes import counted
-from pages.parts import domain_editor, samples, upload
+from pages.parts import domain_editor, host, samples, upload
 from pages.parts.frame import through_app
 from pages.parts.text import plain
 from pages.parts.upload import Upload
@@ -103,6 +103,9 @@ def type_names() -> None:
 
 def own_table() -> None:
     """Upload a table, look at how it was read, declare its domain, use it."""
+    if host.is_class():
+        st.info(host.UPLOADS_OFF, icon=":material/school:")
+        return
     here = upload.current()
     if here is None:
         _uploader()

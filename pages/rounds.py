@@ -12,7 +12,7 @@ import streamlit as st
 import engine
 from engine import charts, views
 from engine.types import AttributeSet
-from pages.parts import figures, links, messages, samples, session, strip, text
+from pages.parts import figures, lecture, links, messages, samples, session, strip, text
 from pages.parts.frame import through_app
 
 SPEEDS = {"slow": 3.0, "normal": 1.6, "fast": 0.8}
@@ -135,6 +135,8 @@ def watch(pace: float | None) -> None:
     assert here.run is not None
     _player(here, here.run)
     strip.refresh()
+    if lecture.asks(here.run, here.view):
+        return
     _so_far(here.run, here.view)
     if here.view:
         _round(here.run, here.view)

@@ -74,6 +74,7 @@ with ways[1].container(border=True, height="stretch"):
     if st.button("Open the Titanic run", icon=":material/school:", key="teach"):
         session.start(session.default_settings("titanic"))
         st.switch_page("pages/rounds.py")
+    st.page_link("pages/learn.py", label="Tour, figures, quiz", icon=":material/menu_book:")
 with ways[2].container(border=True, height="stretch"):
     st.markdown("**Use my own table**")
     st.caption("A CSV, Excel or Parquet file; it stays in this session. Or only names, to plan.")

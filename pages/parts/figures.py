@@ -9,7 +9,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from engine.charts import Figure
-from pages.parts import text
+from pages.parts import lecture, text
 
 HIDE = "hide_not_private"
 _MOST_ROWS = 200
@@ -54,8 +54,10 @@ def draw(
         more: dict[str, Any] = {}
         if on_pick is not None:
             more = {"on_select": on_pick, "selection_mode": "pick"}
-        st.vega_lite_chart(figure.spec(), width="stretch", alt=figure.alt, key=key, **more)
-    st.caption(text.plain(figure.alt, longest=600))
+        spec = lecture.enlarged(figure.spec()) if lecture.presenting() else figure.spec()
+        st.vega_lite_chart(spec, width="stretch", alt=figure.alt, key=key, **more)
+    if not lecture.presenting():
+        st.caption(text.plain(figure.alt, longest=600))
     if table:
         _table(figure, key)
 

@@ -14,18 +14,24 @@ PAGES = [
     ("plan", "Setup", ":material/tune:"),
     ("rounds", "Rounds", ":material/replay:"),
     ("marginals", "Marginals", ":material/grid_on:"),
+    ("compare", "Compare", ":material/balance:"),
+    ("what_if", "What if", ":material/alt_route:"),
+    ("learn", "Learn", ":material/school:"),
     ("export", "Export", ":material/download:"),
     ("about", "About", ":material/info:"),
 ]
 """File name, title and icon, in order of use; the first is the one opened without a name."""
 
 
-def navigation() -> Any:
+def navigation(*, icons: bool = True) -> Any:
     """Lay out the navigation and return the page asked for."""
     pages = [
-        st.Page(f"pages/{name}.py", title=title, icon=icon, default=name == PAGES[0][0])
+        st.Page(
+            f"pages/{name}.py", title=title, icon=icon if icons else None,
+            default=name == PAGES[0][0],
+        )
         for name, title, icon in PAGES
-    ]
+    ]  # fmt: skip
     return st.navigation(pages, position="top")
 
 
@@ -38,6 +44,6 @@ def through_app() -> None:
     """
     if strip.SLOT not in st.session_state:
         st.session_state[strip.SLOT] = None  # once: a page run alone, in a test, has no frame
-        # Without icons: until the page has an icon of its own, the browser would fetch this one.
-        st.navigation([st.Page(f"pages/{name}.py") for name, _, _ in PAGES], position="hidden")
+        # Without app.py's icon the browser would fetch the page's from a font server elsewhere.
+        navigation(icons=False)
         st.rerun()

@@ -34,3 +34,15 @@ def texts(app: AppTest) -> str:
     """Everything a reader can read outside of charts."""
     kinds: list[Any] = [app.markdown, app.caption, app.error, app.warning, app.info, app.title]
     return "\n".join(str(element.value) for kind in kinds for element in kind)
+
+
+def drawn(app: AppTest, title: str, source: int = 0) -> list[dict[str, Any]]:
+    """The records behind the chart with this title, as the browser gets them."""
+    import pyarrow as pa
+
+    for chart in app.get("vega_lite_chart"):
+        if " ".join(json.loads(chart.proto.spec)["title"]["text"]) == title:
+            content = chart.proto.datasets[source].data.data
+            frame = pa.ipc.open_stream(content).read_pandas()
+            return [{str(k): v for k, v in row.items()} for row in frame.to_dict("records")]
+    raise AssertionError(f"no chart is called {title!r}")

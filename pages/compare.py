@@ -1,0 +1,406 @@
+"""Which mechanism is better here? Repeated trials with paired seeds, and where AIM+GReM loses."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import streamlit as st
+
+import engine
+from engine import charts_compare, comparison
+from engine.comparison import BASELINES, CONTENDERS, METRICS, Trial
+from pages.parts import figures, host, lecture, messages, samples, session, sources, text
+from pages.parts.asked import Compared
+from pages.parts.frame import through_app
+from pages.parts.worker import Job
+
+MOST_RUNS = 2_000
+HERO, RIVAL = "aim_grem", "residual_planner"
+SHOWN = {"raw": "as estimated", "simplex": "without negative counts"}
+_STATE = "comparison"
+
+
+GRID = (0.1, 0.316, 1.0, 3.16, 10.0)
+USUAL = ("aim_grem", "residual_planner", "product", *BASELINES)
+
+
+def loses() -> Compared:
+    """A small table of nearly binary attributes: there is nothing worth selecting."""
+    chosen = tuple(sources.default_attributes("titanic"))
+    return Compared("titanic", chosen, 3, USUAL, GRID, 5)
+
+
+def wins() -> Compared:
+    """A large table and a small budget: most of the workload is not worth measuring."""
+    everything = samples.domain("adult_paper").names
+    return Compared("adult_paper", everything, 3, USUAL, (0.1, 0.316, 1.0), 3)
+
+
+def figure_four() -> Compared:
+    """The paper's picture: error and time relative to ResidualPlanner over the whole range of ε."""
+    everything = samples.domain("adult_paper").names
+    three = ("aim_grem", "aim_grem_paper", "residual_planner", *BASELINES)
+    return Compared("adult_paper", everything, 3, three, GRID, 5)
+
+
+PRESETS = {
+    "loses": ("It loses: Titanic, 4 attributes", ":material/trending_down:", loses),
+    "wins": ("It beats ResidualPlanner: Adult, 13 attributes", ":material/trending_up:", wins),
+    "figure_four": ("The paper's Figure 4: Adult, five ε", ":material/insights:", figure_four),
+}
+
+
+# -- starting --------------------------------------------------------------------------------------
+
+
+def current() -> Job[Trial]:
+    """This visitor's comparison; at first a small one that everybody may share."""
+    found: Job[Trial] | None = st.session_state.get(_STATE)
+    if found is None:
+        asked = loses()
+        found = st.session_state[_STATE] = host.shared(asked, lambda: start(asked))
+    return found
+
+
+def start(asked: Compared) -> Job[Trial]:
+    """Begin a comparison in a thread of its own.
+
+    Raises:
+        engine.EngineError: If a setting is refused.
+    """
+    table = sources.columns(asked.sample, asked.attributes)
+    workload = engine.Workload.all_kway(table.domain, asked.degree)
+    _check(asked, workload)
+    private = engine.Private(table)
+
+    def make(cancelled: Any) -> Any:
+        return comparison.trials(
+            private,
+            workload,
+            comparison.contenders(*asked.mechanisms),
+            epsilons=asked.epsilons,
+            delta=asked.delta,
+            seeds=range(asked.seed, asked.seed + asked.trials),
+            postprocess=engine.simplex if asked.answers == "simplex" else None,
+            cancelled=cancelled,
+        )
+
+    return Job(make, asked.runs, asked)
+
+
+def _check(asked: Compared, workload: engine.Workload) -> None:
+    for epsilon in asked.epsilons:
+        engine.rho_from(epsilon=epsilon, delta=asked.delta)
+    cells = workload.layout.total_cells
+    if cells > session.MOST_CELLS:
+        raise engine.WorkloadError(
+            f"These marginals and their subsets have {cells:,} cells; this page holds "
+            f"{session.MOST_CELLS:,}. Choose fewer attributes, or marginals over fewer of them.",
+            code="E_TOO_LARGE",
+        )
+    if asked.runs > MOST_RUNS:
+        raise engine.OptionError(
+            f"That is {asked.runs:,} runs; at most {MOST_RUNS:,} are made here. Take fewer trials, "
+            "mechanisms or values of ε."
+        )
+
+
+def _begin(asked: Compared, *, shared: bool = False) -> None:
+    """Put a new comparison in the place of the one shown; refused, it stays."""
+    st.session_state.pop("compare_refusal", None)
+    try:
+        new = host.shared(asked, lambda: start(asked)) if shared else start(asked)
+    except engine.EngineError as error:
+        st.session_state["compare_refusal"] = str(error)
+        return
+    old: Job[Trial] | None = st.session_state.get(_STATE)
+    if old is not None and not _is_shared(old):
+        old.cancel()
+    st.session_state[_STATE] = new
+
+
+def _is_shared(job: Job[Trial]) -> bool:
+    """Whether others look at it too; then nobody may stop it."""
+    asked: Compared = job.about
+    if asked == loses():
+        return True
+    return host.is_class() and asked in [make() for _, _, make in PRESETS.values()]
+
+
+def _preset(name: str) -> None:
+    asked = PRESETS[name][2]()
+    st.session_state["compare_table"] = asked.sample
+    st.session_state[f"compare_attributes_{asked.sample}"] = list(asked.attributes)
+    st.session_state["compare_degree"] = asked.degree
+    st.session_state["compare_mechanisms"] = [m for m in asked.mechanisms if m not in BASELINES]
+    st.session_state["compare_epsilons"] = ", ".join(f"{e:g}" for e in asked.epsilons)
+    st.session_state["compare_trials"] = asked.trials
+    st.session_state["compare_answers"] = asked.answers
+    _begin(asked, shared=host.is_class() or name == "loses")
+
+
+# -- the settings ----------------------------------------------------------------------------------
+
+
+def presets() -> None:
+    """Three comparisons by one click each."""
+    with st.container(horizontal=True):
+        for name, (label, icon, _) in PRESETS.items():
+            st.button(label, icon=icon, key=f"preset_{name}", on_click=_preset, args=(name,))
+    if host.is_class():
+        st.caption("These three are made once for everybody on this server.")
+
+
+def choose() -> None:
+    """Ask for another comparison."""
+    refused = st.session_state.get("compare_refusal")
+    box = st.expander("Compare something else", icon=":material/tune:", key="compare_settings")
+    with box:
+        sample, attributes, degree = _what()
+        mechanisms = st.multiselect(
+            "Mechanisms", [key for key in CONTENDERS if key not in BASELINES],
+            default=[HERO, RIVAL, "product"], key="compare_mechanisms", persist_state="session",
+            format_func=lambda key: CONTENDERS[key].name,
+            help="Equal split and Uniform are always compared with. “Full update” and the fixed "
+                 "sequences are the paper's ablations; on many attributes they are slow.",
+        )  # fmt: skip
+        epsilons, trials, seed, answers = _how()
+        if st.button("Compare", type="primary", icon=":material/play_arrow:", key="compare_start"):
+            chosen = tuple(key for key in CONTENDERS if key in {*mechanisms, *BASELINES})
+            _try(sample, attributes, degree, chosen, epsilons, trials, seed, answers)
+    if refused:
+        st.error(text.plain(refused, longest=600), icon=":material/error:")
+
+
+def _what() -> tuple[str, list[str], int]:
+    sample = st.selectbox(
+        "Table", sources.names(), index=sources.names().index("titanic"), key="compare_table",
+        format_func=sources.title, persist_state="session",
+    )  # fmt: skip
+    chosen_key = f"compare_attributes_{sample}"
+    st.session_state.setdefault(chosen_key, sources.default_attributes(sample))
+    attributes = st.multiselect(
+        "Attributes", list(sources.domain(sample).names), key=chosen_key, persist_state="session"
+    )
+    degree = st.segmented_control(
+        "Tables over", [1, 2, 3, 4], default=3, required=True, key="compare_degree",
+        format_func=lambda k: f"{k}-way", persist_state="session",
+    )  # fmt: skip
+    return sample, attributes, int(degree or 3)
+
+
+def _how() -> tuple[str, int, int, str]:
+    first, second, third, fourth = st.columns([3, 2, 2, 3])
+    with first:
+        epsilons = st.text_input(
+            "Values of ε", value=", ".join(f"{e:g}" for e in GRID), key="compare_epsilons",
+            persist_state="session", help="Several, with commas between them.",
+        )  # fmt: skip
+    with second:
+        trials = st.number_input(
+            "Trials", 1, 50, 5, key="compare_trials", persist_state="session",
+            help="Each mechanism runs so often at each ε. Trial k has the same seed for all.",
+        )  # fmt: skip
+    with third:
+        seed = st.number_input(
+            "First seed", 0, None, 0, key="compare_seed", persist_state="session"
+        )
+    with fourth:
+        answers = st.segmented_control(
+            "Answers", list(SHOWN), default="raw", required=True, key="compare_answers",
+            format_func=SHOWN.__getitem__, persist_state="session",
+        )  # fmt: skip
+    return epsilons, int(trials), int(seed), answers or "raw"
+
+
+def _try(
+    sample: str, attributes: list[str], degree: int, mechanisms: tuple[str, ...],
+    epsilons: str, trials: int, seed: int, answers: str,
+) -> None:  # fmt: skip
+    try:
+        grid = tuple(sorted({float(part) for part in epsilons.replace(";", ",").split(",")}))
+    except ValueError:
+        st.session_state["compare_refusal"] = (
+            f"{epsilons!r} is no list of values of ε. Write numbers with commas between them, for "
+            "example 0.1, 1, 10."
+        )
+        st.rerun()
+    if not attributes or degree > len(attributes):
+        st.session_state["compare_refusal"] = (
+            f"Tables over {degree} attributes need at least {degree}; {len(attributes)} are "
+            "chosen. Choose more, or a smaller degree."
+        )
+        st.rerun()
+    _begin(Compared(sample, tuple(attributes), degree, mechanisms, grid, trials, seed=seed,
+                 answers=answers))  # fmt: skip
+    st.rerun()
+
+
+# -- while it runs ---------------------------------------------------------------------------------
+
+
+def watch() -> None:
+    """How far it is; the only part of the page that asks again by itself."""
+    job = current()
+    if not job.running:
+        st.rerun()
+    done = job.done
+    left = job.seconds / len(done) * (job.total - len(done)) if done else math.nan
+    when = f", about {left:,.0f} s left" if done and left >= 1 else ""
+    st.progress(job.share, f"{len(done):,} of {job.total:,} runs{when}")
+    if not _is_shared(job):
+        st.button(
+            "Stop here and keep what is done", icon=":material/stop:", key="compare_cancel",
+            on_click=job.cancel,
+        )  # fmt: skip
+    if done and not figures.hidden():
+        bands = comparison.bands(done)
+        figures.draw(charts_compare.error_bands(bands, unit=METRICS["mean_l1"]), "live")
+
+
+# -- what came out ---------------------------------------------------------------------------------
+
+
+def results(job: Job[Trial]) -> None:
+    """Every picture of a comparison that has ended, by itself or not."""
+    rows, asked = job.done, job.about
+    if job.error:
+        st.error(text.plain(job.error, longest=600), icon=":material/error:")
+    if job.cancelled:
+        st.info(
+            f"Stopped after {len(rows):,} of {job.total:,} runs; everything below is from these.",
+            icon=":material/stop_circle:",
+        )
+    if not rows:
+        return
+    if figures.hidden():
+        st.caption("Errors are computed from the records: hidden.")
+        return
+    metric = st.segmented_control(
+        "Error", list(METRICS), default="mean_l1", required=True, key="compare_metric",
+        format_func=METRICS.__getitem__, persist_state="session",
+    )  # fmt: skip
+    _words(rows, metric or "mean_l1")
+    _curves(rows, metric or "mean_l1")
+    _closely(rows, asked, metric or "mean_l1")
+    _time(rows, metric or "mean_l1")
+
+
+def _words(rows: list[Trial], metric: str) -> None:
+    said = comparison.verdict(rows, metric=metric)
+    if not said:
+        return
+    under = said[0].startswith(f"{CONTENDERS[HERO].name} is under a baseline")
+    with st.container(border=True):
+        st.markdown("**Who wins here**")
+        if under:
+            st.markdown(f":orange-badge[under a baseline] {text.plain(said[0], longest=600)}")
+        st.markdown("\n".join(f"- {text.plain(s, longest=400)}" for s in said[under:]))
+    lecture.prose(
+        "Why? Selecting pays when most of the workload is not worth its noise: many large tables, "
+        "little budget. On few small tables there is nothing to select, and a plan that knows the "
+        "whole workload from the start, with all the budget in one round, is hard to beat. What "
+        "was never measured counts as zero in a raw answer; where little was, even the product of "
+        "the 1-way tables fills it better."
+    )
+
+
+def _curves(rows: list[Trial], metric: str) -> None:
+    bands = comparison.bands(rows, metric)
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        figures.draw(charts_compare.error_bands(bands, unit=METRICS[metric]), "bands")
+    with right:
+        others = [m for m in dict.fromkeys(r.mechanism for r in rows) if m != HERO]
+        if HERO not in {r.mechanism for r in rows} or not others:
+            return
+        rival = st.selectbox(
+            "AIM+GReM, seed by seed, with", others,
+            index=others.index(RIVAL) if RIVAL in others else 0, key="compare_rival",
+            format_func=lambda key: CONTENDERS[key].name,
+        )  # fmt: skip
+        frame = comparison.paired(rows, HERO, rival, metric)
+        figures.draw(
+            charts_compare.paired(frame, CONTENDERS[HERO].name, CONTENDERS[rival].name), "paired"
+        )
+        lecture.prose(
+            "Trials are simulation, not a release. Trial k has seed k for everyone; only "
+            "mechanisms that begin alike also share their first noise."
+        )
+
+
+def _closely(rows: list[Trial], asked: Compared, metric: str) -> None:
+    names = {r.mechanism for r in rows}
+    if HERO not in names or len(names) < 2:
+        return
+    left, right = st.columns(2, gap="large")
+    with left:
+        grid = comparison.wins(rows, HERO, metric)
+        figures.draw(charts_compare.win_grid(grid, CONTENDERS[HERO].name), "wins")
+    with right:
+        _by_marginal(rows, asked)
+
+
+def _by_marginal(rows: list[Trial], asked: Compared) -> None:
+    rival = st.session_state.get("compare_rival") or RIVAL
+    both = [{r.epsilon for r in rows if r.mechanism == key} for key in (HERO, rival)]
+    epsilons = sorted(both[0] & both[1])
+    if not epsilons:
+        return
+    epsilon = st.select_slider(
+        "Marginal by marginal, at ε", epsilons, value=epsilons[len(epsilons) // 2],
+        key=f"compare_at_{len(epsilons)}", format_func=lambda e: f"{e:g}",
+    ) if len(epsilons) > 1 else epsilons[0]  # fmt: skip
+    domain = sources.domain(asked.sample).select(*asked.attributes)
+    frame = comparison.by_marginal(rows, HERO, rival, epsilon, domain)
+    if len(frame):
+        first, second = CONTENDERS[HERO].name, CONTENDERS[rival].name
+        title = f"By marginal, ε = {epsilon:g}"
+        figures.draw(charts_compare.dumbbell(frame, first, second, title=title), "dumbbell")
+
+
+def _time(rows: list[Trial], metric: str) -> None:
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        frame = comparison.relative(rows, RIVAL, metric)
+        if len(frame):
+            figure = charts_compare.trade_off(frame, CONTENDERS[RIVAL].name)
+            figures.draw(figure, "figure_four")
+    with right:
+        figures.draw(charts_compare.run_time(comparison.bands(rows, "seconds")), "time")
+        if max(r.seconds for r in rows) < 0.5:
+            lecture.prose("Runs this short say little about time: take a larger table.")
+        lecture.prose("AIM with a graphical model (AIM+PGM) is not built in: see the paper.")
+
+
+def _about(job: Job[Trial]) -> str:
+    asked: Compared = job.about
+    return (
+        f"**{text.plain(sources.title(asked.sample))}**, {len(asked.attributes)} attributes, all "
+        f"{asked.degree}-way tables, {asked.trials} trials at each of {len(asked.epsilons)} values "
+        f"of ε, δ = {asked.delta:g}, seeds from {asked.seed}, answers {SHOWN[asked.answers]}."
+    )
+
+
+# -- the page --------------------------------------------------------------------------------------
+
+through_app()
+st.title("Compare")
+if not figures.hidden():
+    st.warning(f"{messages.BANNER} {messages.SEEDED}", icon=":material/visibility:")
+lecture.prose(
+    "No mechanism wins everywhere. Here AIM+GReM meets ResidualPlanner, which plans everything at "
+    "once, and simple baselines that are always shown: who is under them has learnt nothing."
+)
+link = lecture.linked("compare", PRESETS)
+if link:
+    _preset(link)
+presets()
+choose()
+job = current()
+st.markdown(_about(job))
+if job.running:
+    st.fragment(watch, run_every=1.0)()
+else:
+    results(job)

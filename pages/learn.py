@@ -1,0 +1,186 @@
+"""Residuals, noise, plans and choices on small numbers that can be changed; glossary and quiz."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import streamlit as st
+
+from pages.parts import (
+    figures,
+    host,
+    learn_figures,
+    learn_text,
+    learn_tour,
+    lecture,
+    messages,
+    session,
+    text,
+)
+from pages.parts.frame import through_app
+
+SECTION = "learn_section"
+
+
+# -- words -----------------------------------------------------------------------------------------
+
+
+def glossary() -> None:
+    """Every term, to be searched."""
+    search = st.text_input(
+        "Search the glossary", key="learn_search", placeholder="for example: residual",
+        persist_state="session",
+    )  # fmt: skip
+    terms = learn_text.found(search)
+    if not terms:
+        st.info(f"No term holds “{text.plain(search)}”. Try a shorter word.")
+        return
+    st.caption(f"{len(terms)} of {len(learn_text.GLOSSARY)} terms")
+    columns = st.columns(2, gap="large")
+    half = (len(terms) + 1) // 2
+    for column, part in zip(columns, (terms[:half], terms[half:]), strict=True):
+        column.markdown("\n\n".join(map(_term, part)) or "")
+
+
+def _term(term: learn_text.Term) -> str:
+    letter = f" · {text.plain(term.letter)}" if term.letter else ""
+    code = f" · `{term.code}`" if term.code else ""
+    return f"**{text.plain(term.term)}**{letter}{code}  \n{text.plain(term.meaning, longest=500)}"
+
+
+def quiz() -> None:
+    """Eight questions; an answer counts when it is first checked."""
+    given: dict[int, int] = st.session_state.setdefault("quiz_given", {})
+    right = sum(learn_text.QUIZ[k].right == answer for k, answer in given.items())
+    st.metric("Score", f"{right} of {len(learn_text.QUIZ)}",
+              f"{len(given)} answered", delta_color="off", delta_arrow="off")  # fmt: skip
+    for k, question in enumerate(learn_text.QUIZ):
+        _question(k, question, given)
+    if len(given) == len(learn_text.QUIZ):
+        _end(right)
+    if given:
+        st.button("Start again", icon=":material/restart_alt:", key="quiz_again", on_click=_again)
+
+
+def _question(k: int, question: learn_text.Question, given: dict[int, int]) -> None:
+    with st.container(border=True):
+        answer = st.radio(
+            f"**{k + 1}.** {question.text}", range(len(question.answers)), index=None,
+            format_func=question.answers.__getitem__, key=f"quiz_{k}", disabled=k in given,
+            persist_state="session",
+        )  # fmt: skip
+        if k not in given:
+            st.button("Check", key=f"quiz_check_{k}", disabled=answer is None,
+                      on_click=_check, args=(k, answer))  # fmt: skip
+            return
+        if given[k] == question.right:
+            st.success(f"Right. {question.why}", icon=":material/check:")
+        else:
+            best = question.answers[question.right]
+            st.warning(f"It is “{best}”. {question.why}", icon=":material/close:")
+
+
+def _check(k: int, answer: int | None) -> None:
+    if answer is not None:
+        st.session_state.setdefault("quiz_given", {}).setdefault(k, answer)
+
+
+def _again() -> None:
+    st.session_state["quiz_given"] = {}
+    for k in range(len(learn_text.QUIZ)):
+        st.session_state[f"quiz_{k}"] = None
+
+
+def _end(right: int) -> None:
+    count = len(learn_text.QUIZ)
+    said = "All of them!" if right == count else f"{right} of {count}."
+    st.info(f"{said} Every question has its figure on this page.", icon=":material/flag:")
+
+
+# -- the lecture -----------------------------------------------------------------------------------
+
+
+def plan() -> None:
+    """Fifty minutes, with what to open and what to ask."""
+    with st.container(border=True):
+        st.markdown("**Before the class**")
+        lecture.toggles(where="learn")
+        st.button("Open the Titanic run, seed 7", icon=":material/directions_boat:",
+                  key="lecture_titanic", on_click=_titanic)  # fmt: skip
+        st.download_button(
+            "Handout to print", learn_text.handout(), "handout.html", "text/html",
+            icon=":material/print:", key="lecture_handout", on_click="ignore",
+        )  # fmt: skip
+        st.caption(
+            "Links for a class: /learn?section=water opens a section, /compare?compare=wins a "
+            "comparison, and lecture=1 in any address turns both switches on."
+        )
+        st.caption(
+            "This server is a class host: uploads are off, demonstration runs are shared."
+            if host.is_class()
+            else f"For a class on one server start it with {text.plain(host.VARIABLE)} set to 1: "
+            "uploads are then off and demonstration runs are made once for everybody."
+        )
+    for beat in learn_text.LECTURE:
+        _beat(beat)
+
+
+def _beat(beat: learn_text.Beat) -> None:
+    when, what, way = st.columns([1, 5, 2], vertical_alignment="center")
+    when.markdown(f":gray[{beat.minutes} min]")
+    ask = f"  \n:material/record_voice_over: *{beat.ask}*" if beat.ask else ""
+    what.markdown(f"**{beat.title}** · {beat.what}{ask}")
+    if beat.page:
+        way.page_link(f"pages/{beat.page}.py", label=f"Open {beat.title}",
+                      icon=":material/arrow_forward:")  # fmt: skip
+    else:
+        way.button(f"Open {beat.title}", key=f"beat_{beat.section}", on_click=_open,
+                   args=(beat.section,))  # fmt: skip
+
+
+def _open(section: str) -> None:
+    st.session_state[SECTION] = section
+
+
+def _titanic() -> None:
+    session.start(replace(session.default_settings("titanic"), seed=7))
+
+
+# -- the page --------------------------------------------------------------------------------------
+
+SECTIONS: dict[str, tuple[str, Callable[[], None]]] = {
+    "tour": ("Tour", learn_tour.tour),
+    "apart": ("Residuals", learn_figures.apart),
+    "noise": ("Noise", learn_figures.noise),
+    "water": ("Water filling", learn_figures.water),
+    "lazy": ("Lazy update", learn_figures.lazy),
+    "anneal": ("Annealing", learn_figures.anneal),
+    "choose": ("Choosing", learn_figures.choose),
+    "negative": ("Below zero", learn_figures.negative),
+    "glossary": ("Glossary", glossary),
+    "quiz": ("Quiz", quiz),
+    "lecture": ("Lecture", plan),
+}
+
+through_app()
+st.title("Learn")
+link = lecture.linked("section", SECTIONS)
+if link:
+    st.session_state[SECTION] = link
+section = st.pills(
+    "Section", list(SECTIONS), default="tour", required=True, key=SECTION,
+    format_func=lambda name: SECTIONS[name][0], label_visibility="collapsed",
+    persist_state="session",
+) or "tour"  # fmt: skip
+if section in ("tour",) and not figures.hidden():
+    st.caption(f"{messages.BANNER} (This is a public sample table.)")
+SECTIONS[section][1]()
+order = list(SECTIONS)
+if section != order[-1]:
+    following = order[order.index(section) + 1]
+    st.divider()
+    st.button(
+        f"Next: {SECTIONS[following][0]}", icon=":material/arrow_forward:", key="learn_next",
+        on_click=_open, args=(following,),
+    )  # fmt: skip

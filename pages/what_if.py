@@ -1,0 +1,343 @@
+"""What would another choice do? Two settings from the same starting point and seed, overlaid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+import engine
+from engine import charts_compare, comparison
+from engine.comparison import Point, Setting
+from engine.types import AttributeSet
+from pages.parts import figures, lecture, messages, session, sources, text
+from pages.parts.asked import Base, Changed
+from pages.parts.frame import through_app
+from pages.parts.worker import Job
+
+CHANGES = {
+    "epsilon": "ε doubled",
+    "rows": "ten times the rows",
+    "workload": "another workload",
+    "coarser": "coarser values",
+}
+EVERY = 0.02  # least share of the budget between two judgements of a run
+_STATE = "what_if"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Both settings, ready to run, and what they are judged by."""
+
+    settings: tuple[Setting, Setting]
+    truths: tuple[engine.Private, engine.Private]
+    sets: tuple[tuple[AttributeSet, ...], tuple[AttributeSet, ...]]
+    names: tuple[str, str]
+    domain: engine.Domain
+
+
+# -- the two settings ------------------------------------------------------------------------------
+
+
+def pair(asked: Changed) -> Pair:
+    """Make both settings.
+
+    Raises:
+        engine.EngineError: If one of them is refused.
+    """
+    base = asked.base
+    table = sources.columns(base.sample, base.attributes)
+    first = _setting(table, base.degree, base.epsilon, base.delta)
+    sets = first.workload.marginals
+    same = (first.private, first.private)
+    names = (_name(base), _changed_name(asked))
+    if asked.change == "epsilon":
+        rho = Fraction(engine.rho_from(epsilon=base.epsilon * asked.factor, delta=base.delta))
+        return Pair((first, replace(first, rho=rho)), same, (sets, sets), names, table.domain)
+    if asked.change == "rows":
+        more = engine.Private(comparison.repeat_table(table, 10))
+        settings = (first, replace(first, private=more))
+        return Pair(settings, (first.private, more), (sets, sets), names, table.domain)
+    if asked.change == "workload":
+        workload = engine.Workload.all_kway(table.domain, asked.degree)
+        judged = tuple(combinations(range(len(table.domain)), min(base.degree, asked.degree)))
+        settings = (first, replace(first, workload=workload))
+        return Pair(settings, same, (judged, judged), names, table.domain)
+    return _coarser(asked, table, first, names)
+
+
+def _setting(table: engine.Table, degree: int, epsilon: float, delta: float) -> Setting:
+    workload = engine.Workload.all_kway(table.domain, degree)
+    cells = workload.layout.total_cells
+    if cells > session.MOST_CELLS:
+        raise engine.WorkloadError(
+            f"These marginals and their subsets have {cells:,} cells; this page holds "
+            f"{session.MOST_CELLS:,}. Choose fewer attributes, or marginals over fewer of them.",
+            code="E_TOO_LARGE",
+        )
+    rho = Fraction(engine.rho_from(epsilon=epsilon, delta=delta))
+    return Setting(engine.Private(table), workload, rho, {})
+
+
+def _coarser(asked: Changed, table: engine.Table, first: Setting, names: tuple[str, str]) -> Pair:
+    merged = {table.domain.names.index(name): asked.together for name in asked.merged}
+    coarse = comparison.merge_table(table, merged)
+    second = _setting(coarse, asked.base.degree, asked.base.epsilon, asked.base.delta)
+    sets = second.workload.marginals
+    settings = (replace(first, merged=merged), second)
+    return Pair(settings, (second.private, second.private), (sets, sets), names, coarse.domain)
+
+
+def _name(base: Base) -> str:
+    return f"as it is: ε {base.epsilon:g}, {base.degree}-way"
+
+
+def _changed_name(asked: Changed) -> str:
+    return {
+        "epsilon": f"ε × {asked.factor:g}: ε {asked.base.epsilon * asked.factor:g}",
+        "rows": "ten times the rows",
+        "workload": f"workload of {asked.degree}-way tables",
+        "coarser": f"{asked.together} adjacent values made one",
+    }[asked.change]
+
+
+def start(asked: Changed) -> Job[tuple[int, Point]]:
+    """Begin both runs, one after the other, in a thread of its own.
+
+    Raises:
+        engine.EngineError: If a setting is refused.
+    """
+    both = pair(asked)
+
+    def make(cancelled: Callable[[], bool]) -> Iterator[tuple[int, Point]]:
+        for who in (0, 1):
+            points = comparison.path(
+                engine.AimGrem(), both.settings[who], both.truths[who], both.sets[who],
+                seed=asked.base.seed, every=EVERY, cancelled=cancelled,
+            )  # fmt: skip
+            for point in points:
+                yield who, point
+
+    return Job(make, None, (asked, both.names, both.domain))
+
+
+# -- asking ----------------------------------------------------------------------------------------
+
+
+def base() -> Base:
+    """The run being watched, or the first one there is; any of it may be changed here."""
+    run = session.visit().run
+    found = run.settings if run else session.default_settings()
+    with st.expander("Starting point", icon=":material/tune:", key="what_if_settings"):
+        names = sources.names()
+        sample = st.selectbox(
+            "Table", names, index=names.index(found.sample) if found.sample in names else 0,
+            key="what_if_table", format_func=sources.title, persist_state="session",
+        )  # fmt: skip
+        chosen_key = f"what_if_attributes_{sample}"
+        usual = found.attributes if sample == found.sample else sources.default_attributes(sample)
+        st.session_state.setdefault(chosen_key, list(usual))
+        attributes = st.multiselect(
+            "Attributes", list(sources.domain(sample).names), key=chosen_key,
+            persist_state="session",
+        )  # fmt: skip
+        first, second, third = st.columns(3)
+        degree = first.number_input(
+            "Tables over how many attributes", 1, 4, min(found.degree, 4), key="what_if_degree",
+            persist_state="session",
+        )  # fmt: skip
+        epsilon = second.number_input(
+            "ε", value=found.epsilon, step=0.5, format="%g", key="what_if_epsilon",
+            persist_state="session",
+        )  # fmt: skip
+        seed = third.number_input(
+            "Seed", 0, None, found.seed, key="what_if_seed", persist_state="session",
+            help=messages.SEEDED,
+        )  # fmt: skip
+    return Base(sample, tuple(attributes), int(degree), float(epsilon), found.delta, int(seed))
+
+
+def change(start_from: Base) -> Changed:
+    """Ask what is different in the second setting."""
+    kind = st.segmented_control(
+        "What if …", list(CHANGES), default="epsilon", required=True, key="what_if_change",
+        format_func=CHANGES.__getitem__, persist_state="session",
+    ) or "epsilon"  # fmt: skip
+    asked = Changed(start_from, kind)
+    if kind == "epsilon":
+        factor = st.select_slider(
+            "ε times", [0.25, 0.5, 2.0, 4.0, 10.0], value=2.0, key="what_if_factor",
+            persist_state="session", format_func=lambda f: f"{f:g}",
+        )  # fmt: skip
+        return replace(asked, factor=float(factor))
+    if kind == "workload":
+        others = [k for k in (1, 2, 3, 4) if k != start_from.degree]
+        degree = st.segmented_control(
+            "Tables over", others, default=others[min(1, len(others) - 1)], required=True,
+            key=f"what_if_other_{start_from.degree}", format_func=lambda k: f"{k}-way",
+        )  # fmt: skip
+        return replace(asked, degree=int(degree or 2))
+    return _coarse_choice(asked) if kind == "coarser" else asked
+
+
+def _coarse_choice(asked: Changed) -> Changed:
+    domain = sources.domain(asked.base.sample)
+    sizes = {name: domain[name].size for name in asked.base.attributes}
+    largest = [name for name, size in sizes.items() if size > 3] or list(sizes)[:1]
+    left, right = st.columns([3, 2])
+    key = f"what_if_merged_{asked.base.sample}_{len(sizes)}"
+    st.session_state.setdefault(key, largest)
+    merged = left.multiselect(
+        "Make adjacent values one in", list(sizes), key=key, persist_state="session"
+    )
+    together = right.select_slider(
+        "How many together", [2, 3, 4, 5, 10], value=2, key="what_if_together",
+        persist_state="session",
+    )  # fmt: skip
+    return replace(asked, merged=tuple(merged), together=int(together))
+
+
+EXPLAIN = {
+    "epsilon": "A larger ε is a larger budget and a weaker promise. Both runs begin with the same "
+    "random numbers; with more budget the same draws are scaled down.",
+    "rows": "Every record is taken ten times: a simulation of a larger population with the same "
+    "shares, not more data. Noise does not grow with the rows, so errors relative to N fall.",
+    "workload": "Both are judged on the tables that both can answer, those over fewer attributes. "
+    "Asking for less leaves more budget for each.",
+    "coarser": "Both are judged on the coarse tables: the finer answers are added up, noise and "
+    "all. Values are merged in their declared order, without looking at a record.",
+}
+
+
+# -- showing ---------------------------------------------------------------------------------------
+
+
+def watch() -> None:
+    """How far the two runs are; the only part that asks again by itself."""
+    job = current()
+    if job is None or not job.running:
+        st.rerun()
+    done = job.done
+    who, spent = (done[-1][0], done[-1][1].spent) if done else (0, 0.0)
+    st.progress(min((who + spent) / 2, 1.0), f"{job.about[1][who]}: {spent:.0%} of its budget")
+    st.button("Stop here", icon=":material/stop:", key="what_if_cancel", on_click=job.cancel)
+
+
+def current() -> Job[tuple[int, Point]] | None:
+    """This visitor's two runs."""
+    return st.session_state.get(_STATE)
+
+
+def _ensure(asked: Changed) -> Job[tuple[int, Point]] | None:
+    """The job for what is asked: started if it is not there; None if it is refused."""
+    job = current()
+    if job is not None and job.about[0] == asked:
+        return job
+    if not asked.base.attributes:
+        st.error("No attribute is chosen. Choose at least one above.", icon=":material/error:")
+        return None
+    try:
+        new = start(asked)
+    except engine.EngineError as error:
+        st.error(text.plain(str(error), longest=600), icon=":material/error:")
+        return None
+    if job is not None:
+        job.cancel()
+    st.session_state[_STATE] = new
+    new.wait(0.7)  # most are done by then, and nothing flickers
+    return new
+
+
+def results(job: Job[tuple[int, Point]]) -> None:
+    """The overlay, its difference, and where the two differ."""
+    _, names, domain = job.about
+    if job.error:
+        st.error(text.plain(job.error, longest=600), icon=":material/error:")
+    if job.cancelled:
+        st.info("Stopped; what was done until then is below.", icon=":material/stop_circle:")
+        st.button("Run both again", key="what_if_again", on_click=_forget)
+    runs = [[p for who, p in job.done if who == k] for k in (0, 1)]
+    if not all(runs):
+        return
+    _numbers(runs, names)
+    if figures.hidden():
+        st.caption("Errors are computed from the records: hidden.")
+    else:
+        _overlaid(runs, names, domain)
+    shares = [comparison.spending(run[-1].release) for run in runs]
+    narrow, _ = st.columns([3, 2])
+    with narrow:
+        figures.draw(charts_compare.allocation(shares, names), "what_if_allocation")
+
+
+def _forget() -> None:
+    st.session_state.pop(_STATE, None)
+
+
+def _overlaid(runs: list[list[Point]], names: tuple[str, str], domain: engine.Domain) -> None:
+    frame = pd.DataFrame(
+        [(k, p.round, p.spent, p.error) for k, run in enumerate(runs) for p in run],
+        columns=["who", "round", "spent", "error"],
+    )
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        figures.draw(charts_compare.overlay(frame, names), "overlay")
+        figures.draw(charts_compare.difference(frame, names), "gap")
+    with right:
+        ends = [run[-1].per_marginal for run in runs]
+        rows: list[dict[str, Any]] = [
+            {
+                "label": domain.label(attrs), "cells": domain.cells(attrs),
+                "first": ends[0][attrs], "second": ends[1][attrs],
+                "difference": ends[0][attrs] - ends[1][attrs],
+            }
+            for attrs in ends[0]
+        ]  # fmt: skip
+        table = pd.DataFrame(rows).sort_values(
+            "difference", key=lambda gaps: gaps.abs(), ascending=False, ignore_index=True
+        )
+        title = "At the end, by marginal"
+        figures.draw(charts_compare.dumbbell(table, *names, title=title, most=11), "what_if_ends")
+
+
+def _numbers(runs: list[list[Point]], names: tuple[str, str]) -> None:
+    lines = []
+    for name, run in zip(names, runs, strict=True):
+        last = run[-1]
+        ledger = last.release.ledger
+        error = "" if figures.hidden() else f", mean error {last.error:.4g} of N"
+        lines.append(
+            f"- **{text.plain(name)}**: ρ = {float(ledger.total):.4g}, {last.round} rounds, "
+            f"{len(last.release.beliefs)} residuals measured{error}"
+        )
+    st.markdown("\n".join(lines))
+
+
+# -- the page --------------------------------------------------------------------------------------
+
+through_app()
+st.title("What if")
+if not figures.hidden():
+    st.warning(f"{messages.BANNER} {messages.SEEDED}", icon=":material/visibility:")
+lecture.prose(
+    "Two runs of AIM+GReM from the same table and the same seed, with one thing different. Errors "
+    "are compared with the truth, so all of this is simulation."
+)
+start_from = base()
+asked = change(start_from)
+lecture.prose(EXPLAIN[asked.change])
+st.markdown(
+    f"From **{text.plain(sources.title(start_from.sample))}**, {len(start_from.attributes)} "
+    f"attributes, {start_from.degree}-way, ε = {start_from.epsilon:g}, "
+    f"δ = {start_from.delta:g}, seed {start_from.seed}."
+)
+job = _ensure(asked)
+if job is not None and job.running:
+    st.fragment(watch, run_every=0.5)()
+elif job is not None:
+    results(job)

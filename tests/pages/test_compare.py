@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import engine
+from engine import comparison
+from pages.parts import samples
+from tests.pages.conftest import badges, drawn, texts
+
+NOT_PRIVATE = "not private (never released)"
+
+
+@pytest.fixture
+def compare(app: AppTest) -> AppTest:
+    app.switch_page("pages/compare.py").run()
+    return finished(app)
+
+
+def job(app: AppTest) -> Any:
+    return app.session_state["comparison"]
+
+
+def finished(app: AppTest) -> AppTest:
+    assert job(app).wait(60)
+    app.run()
+    assert not app.exception
+    return app
+
+
+def small(app: AppTest, *, trials: int = 2, epsilons: str = "0.5, 5") -> None:
+    """Ask for a quick comparison."""
+    app.selectbox(key="compare_table").set_value("hair_eye_color").run()
+    app.segmented_control(key="compare_degree").set_value(2)
+    app.multiselect(key="compare_mechanisms").set_value(["aim_grem", "residual_planner"])
+    app.text_input(key="compare_epsilons").set_value(epsilons)
+    app.number_input(key="compare_trials").set_value(trials)
+
+
+def test_opens_with_a_comparison_that_is_lost_and_says_so(compare: AppTest) -> None:
+    said = texts(compare).replace("\\", "")
+    assert "AIM+GReM is under a baseline here: Equal split" in said
+    assert "AIM+GReM loses to ResidualPlanner" in said
+    assert len(compare.get("vega_lite_chart")) == 6
+    assert set(badges(compare)) == {NOT_PRIVATE}
+    assert all(len(chart.proto.alt) > 20 for chart in compare.get("vega_lite_chart"))
+    assert {"equal_split", "uniform"} <= set(job(compare).about.mechanisms), "baselines always on"
+
+
+def test_the_band_drawn_is_that_of_the_engine_s_runs(compare: AppTest) -> None:
+    small(compare, trials=3)
+    compare.button(key="compare_start").click().run()
+    finished(compare)
+    table = samples.columns("hair_eye_color", samples.domain("hair_eye_color").names)
+    workload = engine.Workload.all_kway(table.domain, 2)
+    errors = [
+        engine.evaluate(
+            engine.run(engine.AimGrem(), table, workload, epsilon=5.0, delta=1e-9, seed=s).release,
+            table,
+        ).mean_l1_normalized
+        for s in range(3)
+    ]
+    rows = drawn(compare, "Error against ε")
+    (band,) = [r for r in rows if r["mechanism"] == "aim_grem" and r["epsilon"] == 5]
+    low, median, high = np.quantile(errors, [0.1, 0.5, 0.9])
+    assert (band["low"], band["median"], band["high"]) == pytest.approx((low, median, high))
+
+
+def test_cancelled_it_keeps_what_is_done(compare: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate, made = threading.Semaphore(5), comparison.trials
+
+    def slow(*args: Any, cancelled: Any, **settings: Any) -> Any:
+        for row in made(*args, cancelled=cancelled, **settings):
+            while not gate.acquire(timeout=0.01):
+                if cancelled():
+                    return
+            yield row
+
+    monkeypatch.setattr(comparison, "trials", slow)
+    small(compare)
+    compare.button(key="compare_start").click().run()
+    while len(job(compare).done) < 5:
+        time.sleep(0.01)
+    compare.run()
+    assert "of 16 runs" in str(compare.get("progress")[0].proto.text)
+    compare.button(key="compare_cancel").click().run()
+    finished(compare)
+    assert len(job(compare).done) == 5
+    assert "Stopped after 5 of 16 runs" in texts(compare)
+    assert len(compare.get("vega_lite_chart")) >= 5
+    assert "Who wins here" in texts(compare)
+
+
+def test_two_sessions_neither_block_nor_mix(
+    compare: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = AppTest.from_file(compare._script_path, default_timeout=30)
+    other.switch_page("pages/compare.py").run()
+    finished(other)
+    gate, made = threading.Event(), comparison.trials
+
+    def waits(*args: Any, cancelled: Any, **settings: Any) -> Any:
+        while settings["delta"] == 1e-9 and len(settings["epsilons"]) == 2 and not gate.is_set():
+            if cancelled() or gate.wait(0.01):
+                break
+        yield from made(*args, cancelled=cancelled, **settings)
+
+    monkeypatch.setattr(comparison, "trials", waits)
+    small(compare)
+    compare.button(key="compare_start").click().run()
+    small(other, epsilons="1")
+    other.button(key="compare_start").click().run()
+    finished(other)
+    assert job(compare).running
+    assert not job(compare).done
+    assert {r.epsilon for r in job(other).done} == {1.0}
+    gate.set()
+    finished(compare)
+    assert {r.epsilon for r in job(compare).done} == {0.5, 5.0}
+
+
+@pytest.mark.parametrize(
+    ("epsilons", "said"),
+    [("one, ten", "is no list of values of ε"), ("0, 1", "epsilon is 0")],
+)
+def test_a_mistake_is_explained_and_the_comparison_stays(
+    compare: AppTest, epsilons: str, said: str
+) -> None:
+    kept = job(compare)
+    compare.text_input(key="compare_epsilons").set_value(epsilons)
+    compare.button(key="compare_start").click().run()
+    assert not compare.exception
+    assert said in compare.error[0].value.replace("\\", "")
+    assert job(compare) is kept
+
+
+def test_too_many_attributes_to_a_table_are_explained(compare: AppTest) -> None:
+    compare.multiselect(key="compare_attributes_titanic").set_value(["Sex"])
+    compare.button(key="compare_start").click().run()
+    assert "need at least 3" in compare.error[0].value
+
+
+def test_one_click_hides_all_of_it(compare: AppTest) -> None:
+    compare.session_state["hide_not_private"] = True
+    compare.run()
+    assert not compare.get("vega_lite_chart")
+    assert "AIM+GReM loses" not in texts(compare).replace("\\", "")
+
+
+def test_settings_and_results_survive_a_visit_to_another_page(compare: AppTest) -> None:
+    kept = job(compare)
+    compare.number_input(key="compare_trials").set_value(7).run()
+    compare.switch_page("pages/start.py").run()
+    compare.switch_page("pages/compare.py").run()
+    assert compare.number_input(key="compare_trials").value == 7
+    assert job(compare) is kept
+
+
+@pytest.mark.slow
+def test_adult_is_won_at_small_epsilon_and_the_words_say_so(compare: AppTest) -> None:
+    compare.button(key="preset_wins").click().run()
+    assert job(compare).wait(300)
+    finished(compare)
+    said = texts(compare).replace("\\", "")
+    assert "AIM+GReM beats ResidualPlanner at ε = 0.1, 0.316, 1" in said
+    assert "AIM+GReM is under a baseline here" in said, "a uniform guess is better at ε = 0.1"
+
+
+def test_another_run_of_the_script_starts_nothing_again(compare: AppTest) -> None:
+    kept = job(compare)
+    compare.run()
+    assert job(compare) is kept
+
+
+def test_a_link_opens_a_preset(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparison, "trials", lambda *args, **settings: iter(()))
+    app.query_params["compare"] = "wins"
+    app.switch_page("pages/compare.py").run()
+    finished(app)
+    assert job(app).about.sample == "adult_paper"
+    assert len(job(app).about.attributes) == 13
+    assert app.number_input(key="compare_trials").value == 3

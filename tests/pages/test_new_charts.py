@@ -1,0 +1,122 @@
+"""Comparing and teaching charts: valid, labelled, and safe with whatever users write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import engine
+from engine import charts_compare, charts_learn, comparison
+from engine.charts import Figure
+from pages.parts import lecture, lessons
+from tests.pages.test_charts import HOSTILE, _fields
+
+
+@pytest.fixture(scope="module")
+def domain() -> engine.Domain:
+    values = tuple(HOSTILE[:4])
+    return engine.Domain(
+        tuple(engine.Attribute(name, values=values) for name in ("two\nlines", "a.b", "toString"))
+    )
+
+
+@pytest.fixture(scope="module")
+def figures(domain: engine.Domain) -> list[Figure]:
+    codes = np.random.default_rng(0).integers(0, 4, (300, 3))
+    private = engine.Private(engine.Table.from_codes(codes, domain))
+    workload = engine.Workload.all_kway(domain, 2)
+    names = ("aim_grem", "residual_planner", "uniform", "product")
+    rows = list(
+        comparison.trials(
+            private, workload, comparison.contenders(*names), epsilons=(0.5, 2.0), delta=1e-6,
+            seeds=(0, 1),
+        )
+    )  # fmt: skip
+    return [*_compared(rows, domain), *_overlaid(), *_taught(domain)]
+
+
+def _compared(rows: list[comparison.Trial], domain: engine.Domain) -> Iterator[Figure]:
+    bands = comparison.bands(rows)
+    yield charts_compare.error_bands(bands, unit="mean L1 error ÷ N")
+    paired = comparison.paired(rows, "aim_grem", "residual_planner")
+    yield charts_compare.paired(paired, "AIM+GReM", "ResidualPlanner")
+    yield charts_compare.win_grid(comparison.wins(rows, "aim_grem"), "AIM+GReM")
+    frame = comparison.by_marginal(rows, "aim_grem", "uniform", 2.0, domain)
+    yield charts_compare.dumbbell(frame, "AIM+GReM", "Uniform", title="By marginal")
+    yield charts_compare.run_time(comparison.bands(rows, "seconds"))
+    yield charts_compare.trade_off(comparison.relative(rows), "ResidualPlanner")
+
+
+def _overlaid() -> Iterator[Figure]:
+    frame = pd.DataFrame(
+        [(0, 0, 0.1, 1.0), (0, 1, 1.0, 0.5), (1, 0, 0.1, 1.0), (1, 1, 1.0, 0.6)],
+        columns=["who", "round", "spent", "error"],
+    )
+    names = ("as it is", "constructor")
+    yield charts_compare.overlay(frame, names)
+    yield charts_compare.difference(frame, names)
+    yield charts_compare.allocation([{0: 0.1, 1: 0.5}, {0: 0.2, 2: 0.7}], names)
+
+
+def _taught(domain: engine.Domain) -> Iterator[Figure]:
+    mu = np.arange(6.0).reshape(2, 3)
+    yield charts_learn.stages(lessons.taken_apart(mu, (0,)), title="Apart", sentence="So it is.")
+    draws = lessons.residual_noise(3, 2.0)
+    yield charts_learn.cloud(draws, 4 * lessons.structure(3), sentence="A cloud of noise.")
+    found = lessons.water((2, 3), {(): 1.0}, 1.0)
+    yield charts_learn.vessels(found.frame, level=found.level, budget=1.0)
+    chances = lessons.chances(dict.fromkeys(HOSTILE, 1.0), 0.5)
+    yield charts_learn.chances(chances, epsilon=0.5)
+    yield charts_learn.work(pd.DataFrame({"round": [1, 2], "lazy": [3, 4], "full": [9, 9]}))
+    yield charts_learn.members(lessons.holders(5, 2, (0,)), sentence="These hold it.")
+    rounds = pd.DataFrame(
+        {"round": [1, 2], "change": [9.0, 1.0], "threshold": [3.0, 3.0], "sigma": [2.0, 1.0],
+         "annealed": [False, True], "last": [False, False]}
+    )  # fmt: skip
+    yield charts_learn.annealing(rounds)
+    one, sums = lessons.noisy_counts(dict.fromkeys(HOSTILE, 1), 2.0, seed=0)
+    yield charts_learn.below_zero(one, sentence="Some are below zero.")
+    yield charts_learn.bias(sums, sentence="Cut off they are too large.")
+
+
+def test_every_chart_is_valid_and_labelled(figures: list[Figure]) -> None:
+    assert len(figures) == 18
+    for figure in figures:
+        content = figure.chart.to_dict()  # checked against the schema here
+        assert figure.alt.endswith(".")
+        assert figure.badge in content["title"]["subtitle"]
+        assert content["usermeta"]["embedOptions"]["actions"] is False
+        assert len(figure.frame)
+
+
+def test_users_texts_are_never_fields(figures: list[Figure]) -> None:
+    for figure in figures:
+        assert not set(_fields(figure.spec())) & set(HOSTILE)
+        for rows in figure.spec()["datasets"].values():
+            assert not set(rows[0] if rows else ()) & set(HOSTILE)
+
+
+def test_whatever_compares_with_the_truth_is_not_private(figures: list[Figure]) -> None:
+    compared = figures[:8]
+    assert all(figure.private for figure in compared)
+    assert figures[8].badge == "released"
+    assert not any(figure.private for figure in figures[8:])
+
+
+def test_enlarged_charts_stay_valid(figures: list[Figure]) -> None:
+    import altair as alt
+
+    for figure in figures:
+        large = lecture.enlarged(figure.spec())
+        assert large["height"] > figure.spec()["height"]
+        assert large["datasets"] == figure.spec()["datasets"]
+        alt.Chart.from_dict(large)
+
+
+def test_every_contender_has_a_style_of_its_own() -> None:
+    assert list(charts_compare.STYLES) == list(comparison.CONTENDERS)
+    looks = [(colour, shape) for colour, shape, _ in charts_compare.STYLES.values()]
+    assert len(set(looks)) == len(looks)
