@@ -47,11 +47,11 @@ class Shown:
             return plain
         try:
             # A picture stands above what it shows, and is asked for by name only here.
-            charts = importlib.import_module("engine.charts")
-            figures = charts.picture(self)
+            sheets = importlib.import_module("engine.sheets")
+            figures = sheets.picture(self)
         except ImportError:  # without Altair or pandas the table has to do
             return plain
-        bundle: dict[str, Any] = charts.beside(plain, figures)
+        bundle: dict[str, Any] = sheets.beside(plain, figures)
         return bundle
 
 

@@ -61,6 +61,7 @@ ORDER = [
     "charts",
     "charts_compare",
     "charts_learn",
+    "sheets",
     "",  # engine/__init__.py
     "__main__",
     "widgets",

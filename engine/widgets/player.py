@@ -7,8 +7,9 @@ from typing import Any
 import ipywidgets as w
 
 import engine
-from engine import charts, html, pictures, views
-from engine.charts import Figure, Sheet
+from engine import charts, html, pictures, sheets, views
+from engine.charts import Figure
+from engine.sheets import Sheet
 from engine.tables import CountSource, Private
 from engine.types import AttributeSet
 from engine.widgets.screen import Screen, text
@@ -139,8 +140,8 @@ class Explorer(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self.forward.disabled = self.at == self.slider.max
         self.header.value = _header(self.run, self.at, shows=shows)
         key = (self.at, self.marginal.value, shows)
-        sheets = [self._released(), *(self._beside_truth() if shows else [])]
-        self._screen.show(*sheets, key=key)
+        shown = [self._released(), *(self._beside_truth() if shows else [])]
+        self._screen.show(*shown, key=key)
 
     def _gamma(self) -> AttributeSet:
         """The marginal picked; none for the one just chosen."""
@@ -148,18 +149,18 @@ class Explorer(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         return _sets(release)[k] if k >= 0 else ()
 
     def _released(self) -> Sheet:
-        return charts.round(self.run, self.at, *self._gamma())
+        return sheets.round(self.run, self.at, *self._gamma())
 
     def _beside_truth(self) -> list[Sheet]:
         story, at = self._story, self.at
         assert story.private is not None
         release = self.run.at(at)
-        look = charts.flat(release.domain.sizes, self._gamma() or charts.selected(self.run, at))
+        look = sheets.flat(release.domain.sizes, self._gamma() or sheets.selected(self.run, at))
         estimate = release.estimate(*look)
-        figures = charts.truth(estimate, story.private) if look else ()
+        figures = sheets.truth(estimate, story.private) if look else ()
         width = 270 if len(figures) > 1 else pictures.WIDTH
         title = f"Not private: {estimate.label} beside the records"
-        sheets = [Sheet(title, figures, (TEACHING_VIEW,), width)]
+        shown = [Sheet(title, figures, (TEACHING_VIEW,), width)]
         more: list[Figure] = []
         if story.errors:
             records = int(story.private.marginal(()).values)
@@ -171,8 +172,8 @@ class Explorer(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             frame, rest = views.selection(seen, domain, chosen), seen.others_probability
             more.append(charts.selection(frame, others=seen.others, others_probability=rest))
         if more:
-            sheets.append(Sheet("Not private: the true error, and the choice", tuple(more)))
-        return sheets
+            shown.append(Sheet("Not private: the true error, and the choice", tuple(more)))
+        return shown
 
 
 def _header(run: engine.Run, at: int, *, shows: bool) -> str:

@@ -7,7 +7,8 @@ from IPython.core.getipython import get_ipython
 from IPython.display import HTML, clear_output, display
 
 from engine import html, pictures
-from engine.charts import Figure, Sheet
+from engine.charts import Figure
+from engine.sheets import Sheet
 
 COLOUR = "var(--jp-ui-font-color1, inherit)"
 

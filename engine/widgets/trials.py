@@ -11,8 +11,8 @@ import ipywidgets as w
 
 import engine
 from engine import charts, html
-from engine.charts import Sheet
 from engine.evaluation import NotReleased
+from engine.sheets import Sheet
 from engine.tables import CountSource, Private
 from engine.widgets.jobs import Job, Report, Runner
 from engine.widgets.screen import Screen, refused, text

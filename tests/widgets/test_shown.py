@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import engine
-from engine import charts, html, pictures
+from engine import charts, html, pictures, sheets
 from tests.support import ROOT
 
 HOSTILE = [
@@ -176,7 +176,7 @@ def test_a_round_that_is_not_there_is_refused(table: engine.Table) -> None:
     assert np.allclose(last.estimate("age").values, run.release.estimate("age").values)
     assert run.at(0).ledger.spent == sum(c.rho for c in run.events[0].charges)
     with pytest.raises(engine.OptionError, match="one or two attributes"):
-        charts.marginal(run.release.estimate())
+        sheets.marginal(run.release.estimate())
 
 
 def test_engine_and_reprs_work_with_no_front_end_and_no_chart_library_installed() -> None:
