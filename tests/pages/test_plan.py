@@ -46,7 +46,7 @@ def test_opens_with_a_prediction_and_reads_no_record(
     def never(*_: object, **__: object) -> None:
         raise AssertionError("a record was read")
 
-    monkeypatch.setattr(samples, "table", never)
+    monkeypatch.setattr(samples, "shipped_table", never)
     monkeypatch.setattr(samples, "columns", never)
     monkeypatch.setattr(engine.Private, "__init__", never)
     app.switch_page("pages/plan.py").run()
