@@ -62,6 +62,7 @@ class Contender:
 
 CONTENDERS: Mapping[str, Contender] = {
     "aim_grem": Contender("AIM+GReM", AimGrem()),
+    "aim_grem_maxent": Contender("AIM+GReM, completed", AimGrem(completion="maxent")),
     "aim_grem_paper": Contender("AIM+GReM, as published", AimGrem.paper()),
     "residual_planner": Contender("ResidualPlanner", ResidualPlanner()),
     "residual_planner_max": Contender("ResidualPlanner, max variance", ResidualPlanner("max")),

@@ -371,7 +371,7 @@ def _time(rows: list[Trial], metric: str) -> None:
         figures.draw(charts_compare.run_time(comparison.bands(rows, "seconds")), "time")
         if max(r.seconds for r in rows) < 0.5:
             lecture.prose("Runs this short say little about time: take a larger table.")
-        lecture.prose("AIM with a graphical model (AIM+PGM) is not built in: see the paper.")
+        lecture.prose("AIM with a graphical model takes minutes; run it from Python (extra pgm).")
 
 
 def _about(job: Job[Trial]) -> str:
