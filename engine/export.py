@@ -145,11 +145,20 @@ def settings(release: Release, *, post: str = "none") -> dict[str, Any]:
         "epsilon": release.epsilon,
         "delta": release.delta,
         "rho": str(release.ledger.total),
+        "rows_per_person": release.domain.rows_per_person,
+        "rho_of_a_person": str(release.rho_of_a_person),
         "postprocess": post,
         "neighbours": NEIGHBOURS,
         "domain_sha256": release.domain.hash,
         "engine_version": __version__,
     }
+
+
+def _several(release: Release) -> str:
+    rows = release.domain.rows_per_person
+    if rows == 1:
+        return "Who has several is protected less."
+    return f"The promise is for a person with up to {rows}: {rows**2} times the ledger's rho."
 
 
 # -- csv -------------------------------------------------------------------------------------------
@@ -238,7 +247,7 @@ def readme(release: Release) -> str:
         *(line for why in stamp for line in (*textwrap.wrap(why, 78), "")),
         f"Promise: {promise(release)}",
         f"Neighbours: {NEIGHBOURS}.",
-        f"One record: {release.domain.row or 'one person'}. Who has several is protected less.",
+        f"One record: {release.domain.row or 'one person'}. {_several(release)}",
         f"Spent: rho = {ledger.spent} of {ledger.total}",
         f"Mechanism: {release.mechanism}",
         f"Domain (declared), sha256: {release.domain.hash}",

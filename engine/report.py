@@ -128,7 +128,7 @@ def facts(release: Release, events: Sequence[Event]) -> str:
         ("Mechanism", html.escape(release.mechanism)),
         ("Promise", html.escape(promise(release))),
         ("Neighbours", NEIGHBOURS),
-        ("Spent", f"ρ = {float(ledger.spent):.6g} of {float(ledger.total):.6g} (zCDP)"),
+        ("Spent", f"ρ = {float(ledger.spent):.6g} of {float(ledger.total):.6g} (zCDP, a record)"),
         ("Rounds", str(sum(isinstance(event, RoundEnded) for event in events))),
         (
             "Workload",
@@ -144,11 +144,14 @@ def facts(release: Release, events: Sequence[Event]) -> str:
 
 def promise(release: Release) -> str:
     """Say what was promised, in one sentence."""
-    total = release.ledger.total
+    rows = release.domain.rows_per_person
+    total, spent = release.ledger.total * rows**2, release.rho_of_a_person
+    whose = f" for a person with up to {rows} records" if rows > 1 else ""
     if release.epsilon is None or release.delta is None:
-        return f"ρ-zCDP with ρ = {float(total):.6g}."
-    spent = release.ledger.spent
-    sentence = f"({release.epsilon:g}, {release.delta:g})-DP, by ρ-zCDP with ρ = {float(total):.6g}"
+        return f"ρ-zCDP with ρ = {float(total):.6g}{whose}."
+    sentence = (
+        f"({release.epsilon:g}, {release.delta:g})-DP, by ρ-zCDP with ρ = {float(total):.6g}{whose}"
+    )
     if 0 < float(spent) < (1 - 1e-9) * float(total):
         so_far = epsilon_from(rho=spent, delta=release.delta)
         return f"{sentence}; so far ε = {so_far:.4g} was spent."

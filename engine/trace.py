@@ -158,6 +158,11 @@ class Release(Shown):
         return self.workload.domain
 
     @property
+    def rho_of_a_person(self) -> Fraction:
+        """What was spent on one person with as many rows as one may have: k² times the ledger's."""
+        return self.ledger.spent * self.domain.rows_per_person**2
+
+    @property
     def demonstration(self) -> tuple[str, ...]:
         """Why this is a demonstration and not a private release; empty if it is one."""
         reasons = []

@@ -549,7 +549,8 @@ def _account(run: session.Watched, view: int) -> None:
     frame, ledger = views.budget(run.events(view)), run.release(view).ledger
     spent, left = float(ledger.spent), float(ledger.left)
     delta = run.settings.delta
-    so_far = engine.epsilon_from(rho=ledger.spent, delta=delta) if ledger.spent else 0.0
+    person = run.release(view).rho_of_a_person
+    so_far = engine.epsilon_from(rho=person, delta=delta) if person else 0.0
     st.markdown(
         f"spent **{spent:.12g}** + left **{left:.12g}** = total **{float(ledger.total):.12g}** "
         f"in ρ, exactly. Spent so far: ε = {so_far:.4g} at δ = {delta:g}."

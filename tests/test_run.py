@@ -151,3 +151,21 @@ def test_a_run_shows_no_count_in_its_representation(table: engine.Table) -> None
     run = engine.run(engine.AimGrem(), table, workload, rho=1, seed=0)
     for value in (run, run.release, run.release.beliefs, run.release.estimate("age")):
         assert "31" not in repr(value)
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_a_person_with_k_rows_costs_k_squared(rows: int) -> None:
+    declared = engine.Domain.from_sizes({"a": 3, "b": 2})
+    domain = engine.Domain(declared.attributes, rows_per_person=rows)
+    table = engine.Table.from_codes([[0, 1], [2, 0], [1, 1]], domain)
+    workload = engine.Workload.all_kway(domain, 2)
+    run = engine.run(engine.AimGrem(), table, workload, epsilon=1.0, delta=1e-9, seed=0)
+    rho = Fraction(engine.rho_from(epsilon=1.0, delta=1e-9))
+    assert run.release.ledger.total * rows**2 == rho
+    assert run.release.rho_of_a_person == run.release.ledger.spent * rows**2 <= rho
+    # Three rows a person: three times the noise.
+    first = run.events[0].measurements[0]
+    plain = engine.Workload.all_kway(declared, 2)
+    same = engine.Table.from_codes([[0, 1], [2, 0], [1, 1]], declared)
+    other = engine.run(engine.AimGrem(), same, plain, epsilon=1.0, delta=1e-9, seed=0)
+    assert other.events[0].measurements[0].variance * rows**2 == pytest.approx(first.variance)

@@ -108,13 +108,17 @@ def rounds(
 
     The first event is ``Started``, the last ``Finished``; stop iterating to cancel.
 
+    The budget is what one person may cost. Where a person may have k rows (the domain's
+    ``rows_per_person``), zCDP for a person is k² times that for a record: the ledger, which counts
+    records, then holds rho / k².
+
     Raises:
         BudgetError: If rho is no budget (``E_RHO``).
         DataError, WorkloadError: If table and workload do not belong together, or need more memory
             than there is. Nothing is spent then.
     """
-    total = checked_rho(rho)
     _check_belongs(private, workload)
+    total = checked_rho(rho) / workload.domain.rows_per_person**2
     event: Event
     state, event = mechanism.start(private, workload, rho=total, rng=rng)
     yield state, event
@@ -163,7 +167,8 @@ def run(
     for state, event in rounds(mechanism, private, workload, rho=total, rng=rng):
         events.append(event)
         if progress is not None:
-            progress(float(mechanism.release(state).ledger.spent / total), event)
+            ledger = mechanism.release(state).ledger
+            progress(float(ledger.spent / ledger.total), event)
     release = mechanism.release(state)
     if epsilon is not None and delta is not None:
         release = release.promised(epsilon=float(epsilon), delta=float(delta))

@@ -39,6 +39,7 @@ def rerun_sentence(run: session.Watched) -> str | None:
     if count < 2:
         return None
     delta = run.settings.delta
+    spent *= run.domain.rows_per_person**2
     epsilon = engine.epsilon_from(rho=spent, delta=delta)
     return (
         f"This is run {count} on this table. Together they cost ρ = {float(spent):.4g}, "

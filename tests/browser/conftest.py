@@ -24,7 +24,7 @@ FLAGS = [
 ]  # fmt: skip
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def address() -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -54,7 +54,7 @@ def wait_for_server(url: str) -> None:
     raise AssertionError("the app did not start")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Any]:
     chromium = shutil.which("chromium")
     if chromium is None:
