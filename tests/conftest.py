@@ -8,9 +8,11 @@ import hypothesis
 import pytest
 
 import engine
-from tests.support import ALPHA, SAMPLES
+from tests.support import ALPHA, ROOT, SAMPLES
 
 __all__ = ["ALPHA"]
+
+_OUTER = ("pages", "ingest", "widgets")
 
 # HYPOTHESIS_PROFILE=long (or --hypothesis-profile=long) looks further, with fresh examples.
 hypothesis.settings.register_profile(
@@ -44,3 +46,10 @@ def table(domain: engine.Domain) -> engine.Table:
     """Thirty-one records (a prime, easily found where it should not be)."""
     codes = [[(k * k) % 3, k % 2, 0, (k // 3) % 4] for k in range(31)]
     return engine.Table.from_codes(codes, domain)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whole folders that the inner loop leaves out: each takes longer than the engine's tests."""
+    for item in items:
+        if any(item.path.is_relative_to(ROOT / "tests" / name) for name in _OUTER):
+            item.add_marker(pytest.mark.slow)
