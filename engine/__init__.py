@@ -8,6 +8,7 @@ import importlib
 from engine.accounting import Charge, Ledger, delta_from, epsilon_from, rho_from
 from engine.completed import maxent
 from engine.completion import clip, simplex
+from engine.consistency import Consistent, consistent
 from engine.domain import Attribute, Domain, Missing
 from engine.errors import (
     BudgetError,
@@ -59,6 +60,7 @@ __all__ = [
     "BudgetError",
     "Charge",
     "Comparison",
+    "Consistent",
     "CountSource",
     "DataError",
     "Domain",
@@ -96,6 +98,7 @@ __all__ = [
     "cell_variance",
     "clip",
     "compare",
+    "consistent",
     "decompose",
     "delta_from",
     "epsilon_from",

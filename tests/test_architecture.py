@@ -39,6 +39,7 @@ ORDER = [
     "nonnegative",
     "grem",  # beliefs -> estimates: below trace, whose releases answer with it
     "trace",
+    "consistency",  # a release -> tables that agree
     "tables",
     "selection",
     "rescoring",
@@ -68,6 +69,10 @@ ORDER = [
 ]
 SEES_BOTH = {"measure", "selection", "rescoring", "evaluation", "comparison"}
 """Besides the mechanisms: who may know exact and released values (STYLE, the tree)."""
+BELOW_TABLES = (
+    "planner", "completion", "consistency", "grem", "trace", "released", "report", "export",
+)  # fmt: skip
+"""Who can reach no record, by whatever way."""
 LAZY = {"cvxpy", "altair", "streamlit", "ipywidgets", "pandas"}
 ALLOWED_AT_TOP = {"pandas": {"ingest", "views"}, "ipywidgets": {"widgets"}}
 
@@ -140,7 +145,7 @@ def test_exact_and_released_values_never_import_each_other() -> None:
     assert "tables" not in seen["released"]
     both = {n for n, used in seen.items() if {"tables", "released"} <= used and n}
     assert {n for n in both if not n.startswith("mechanisms.")} <= SEES_BOTH
-    for below in ("planner", "completion", "grem", "trace", "released", "report", "export"):
+    for below in BELOW_TABLES:
         if below in seen:
             assert not {"tables", "selection", "measure"} & _reachable(below, seen), below
 

@@ -64,3 +64,13 @@ def test_every_charge_is_within_the_budget_and_the_noise_is_what_is_charged() ->
         scalars = [v for kind, law in laws if kind == "gaussian" for s, v in [law] if s == ()]
         for charge in asked:  # sensitivity 1: noise of variance 1 / (2 rho), or more
             assert any(v >= 1 / (2 * float(charge.rho)) * (1 - 1e-12) for v in scalars)
+
+
+def test_tables_made_to_agree_are_the_same_on_a_neighbour() -> None:
+    for seed in range(10):
+        here, there, _, _ = transcripts(seed)
+        for nonnegative in (False, True):
+            answers = engine.consistent(here[2], nonnegative=nonnegative).estimates()
+            others = engine.consistent(there[2], nonnegative=nonnegative).estimates()
+            for one, other in zip(answers, others, strict=True):
+                assert np.array_equal(one.values, other.values)
