@@ -37,7 +37,8 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
-def _compiled(function: F) -> F:
+def compiled(function: F) -> F:
+    """Compile a function once and keep the code on disk; it runs without the interpreter lock."""
     # Sums may be reassociated (that is what makes them fast); nothing else is relaxed.
     options: dict[str, Any] = {"nogil": True, "fastmath": {"reassoc", "nsz"}}
     try:
@@ -50,7 +51,7 @@ _TILE = 512
 """Columns handled together, so that a second pass over them finds them in the cache."""
 
 
-@_compiled
+@compiled
 def _subtract_within(
     source: FloatArray, spare: FloatArray, sizes: IntArray, out: FloatArray
 ) -> None:
@@ -79,7 +80,7 @@ def _subtract_within(
         before *= kept
 
 
-@_compiled
+@compiled
 def subtract_axes(values: FloatArray, sizes: IntArray, out: FloatArray) -> None:
     """Subtract the first slice along every axis: (n, ...) -> (n - 1, ...), flat arrays.
 
@@ -100,7 +101,7 @@ def subtract_axes(values: FloatArray, sizes: IntArray, out: FloatArray) -> None:
         _subtract_within(one, other, sizes[1:], target)
 
 
-@_compiled
+@compiled
 def _center_block(block: FloatArray, size: int, after: int) -> None:
     """Center rows 1 .. size - 1, each ``after`` long, and fill row 0."""
     for left in range(0, after, _TILE):
@@ -128,7 +129,7 @@ def _center_block(block: FloatArray, size: int, after: int) -> None:
                 row[a] += top[a]
 
 
-@_compiled
+@compiled
 def center_axes(values: FloatArray, sizes: IntArray, out: FloatArray) -> None:
     """Put a zero slice in front, subtract the mean, along every axis: (n - 1, ...) -> (n, ...).
 
@@ -173,7 +174,7 @@ def center_axes(values: FloatArray, sizes: IntArray, out: FloatArray) -> None:
                 k -= 1
 
 
-@_compiled
+@compiled
 def add_tables(
     flat: FloatArray,
     offsets: IntArray,
@@ -236,7 +237,7 @@ def add_tables(
         l1[k] = total
 
 
-@_compiled
+@compiled
 def absolute_sums(
     flat: FloatArray, offsets: IntArray, l1: FloatArray, first: int, last: int
 ) -> None:
@@ -249,7 +250,7 @@ def absolute_sums(
         l1[k] = total
 
 
-@_compiled
+@compiled
 def count_cells(
     codes: NDArray[Any],
     axis_attr: IntArray,

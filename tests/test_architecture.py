@@ -36,8 +36,9 @@ ORDER = [
     "shrinkage",
     "completed",  # beliefs -> completed estimates, like grem below trace
     "dense",
-    "nonnegative",
     "grem",  # beliefs -> estimates: below trace, whose releases answer with it
+    "ascent",
+    "nonnegative",
     "trace",
     "consistency",  # a release -> tables that agree
     "tables",

@@ -16,6 +16,7 @@ from hypothesis.extra import numpy as hnp
 import engine
 from engine.domain import subsets
 from tests.reference import consistency as reference
+from tests.reference import dense
 from tests.strategies import domains, numbers
 from tests.support import make_domain, random_codes
 
@@ -162,7 +163,7 @@ def test_without_negative_cells_the_answer_is_that_of_a_convex_solver() -> None:
     tables = random_family(3, sizes, 2)
     assert any((t.values < -1).any() for t in engine.consistent(tables).estimates())
     joint = cp.Variable(math.prod(sizes))
-    seen = {t.attrs: reference.summing(t.attrs, sizes) @ joint for t in tables}
+    seen = {t.attrs: dense.marginal_matrix(sizes, t.attrs) @ joint for t in tables}
     off = sum(cp.sum_squares(seen[t.attrs] - t.values.ravel()) for t in tables)
     limits = [cp.sum(joint) == 1000.0, *(cells >= 0 for cells in seen.values())]
     cp.Problem(cp.Minimize(off), limits).solve(solver=cp.CLARABEL)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import cvxpy as cp
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import engine
 from engine import grem
 from engine.domain import subsets
-from engine.nonnegative import nonnegative
-from engine.released import Beliefs
-from tests.support import make_domain
+from engine.nonnegative import Prices, nonnegative
+from engine.released import Belief, Beliefs
+from tests.reference import nonnegative as reference
+from tests.strategies import domains
+from tests.support import RELATIVE, make_domain, relative_error
 
 
 def noisy_beliefs(seed: int, sizes: tuple[int, ...], noise: float) -> Beliefs:
@@ -64,3 +70,96 @@ def test_answers_are_nearly_without_negative_cells_and_consistent() -> None:
     assert -np.minimum(raw, 0).sum() > 1.0
     assert -np.minimum(whole, 0).sum() <= 1e-4 * max(float(beliefs[()].values), 1.0) + 1e-9
     assert np.allclose(whole.sum(2), grem.marginal(found, domain, (0, 1)))
+
+
+# -- the compiled loops --------------------------------------------------------------------------
+
+
+@st.composite
+def priced(draw: Any) -> tuple[engine.Domain, Beliefs, Prices]:
+    """Some residuals measured, some marginals of mixed degree, and a price for each cell."""
+    domain = draw(domains(values=4))
+    possible = subsets(tuple(range(len(domain))))
+    measured = draw(st.lists(st.sampled_from(possible), min_size=1, unique=True))
+    wanted = draw(st.lists(st.sampled_from(possible), min_size=1, unique=True))
+    wanted = [g for g in wanted if not any(set(g) < set(other) for other in wanted)]
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    beliefs = Beliefs(
+        {
+            tau: Belief(rng.normal(size=[domain.sizes[i] - 1 for i in tau]), rng.exponential())
+            for tau in measured
+        }
+    )
+    prices = Prices(beliefs, domain, wanted)
+    prices.ahead[:] = rng.exponential(size=len(prices.ahead))
+    return domain, beliefs, prices
+
+
+@given(priced())
+def test_prices_move_the_cells_as_plain_numpy_says(
+    case: tuple[engine.Domain, Beliefs, Prices],
+) -> None:
+    domain, beliefs, prices = case
+    layout = prices.layout
+    expected = reference.moved_cells(
+        {tau: (np.asarray(b.values), b.precision) for tau, b in beliefs.items()},
+        {gamma: layout.view(prices.ahead, k) for k, gamma in enumerate(layout.sets)},
+        domain.sizes,
+    )
+    negative, gap, lost = prices.move()
+    for k, gamma in enumerate(layout.sets):
+        assert relative_error(layout.view(prices.cells, k), expected[gamma]) <= RELATIVE
+    assert negative == pytest.approx(
+        max(-float(np.minimum(cells, 0).sum()) for cells in expected.values())
+    )
+    assert gap == pytest.approx(float(prices.ahead @ prices.cells), rel=1e-9, abs=1e-9)
+    start = Prices(beliefs, domain, list(layout.sets))
+    start.move()
+    assert lost == pytest.approx(
+        float(prices.ahead @ (prices.cells - start.cells)) / 2, rel=1e-9, abs=1e-9
+    )
+
+
+@given(priced())
+def test_no_step_overshoots(
+    case: tuple[engine.Domain, Beliefs, Prices],
+) -> None:
+    domain, beliefs, _ = case
+    prices = Prices(beliefs, domain, list(case[2].layout.sets))
+    prices.move()
+    still = prices.cells.copy()
+    moves = []
+    for cell in range(len(still)):
+        prices.ahead[:] = 0.0
+        prices.ahead[cell] = 1.0
+        prices.move()
+        moves.append(prices.cells - still)
+    root = np.sqrt(np.repeat(prices.steps, prices.layout.cells))
+    curvature = np.linalg.eigvalsh(root[:, None] * np.array(moves) * root)
+    assert curvature.max() <= 1 + 1e-9
+
+
+def test_what_is_certain_does_not_move_at_all() -> None:
+    sizes = (3, 4)
+    beliefs = noisy_beliefs(4, sizes, 6.0)
+    certain = Beliefs({**beliefs, (): Belief(np.array(50.0), np.inf)})
+    found = nonnegative(certain, make_domain(sizes), [(0, 1)], tolerance=1e-6, iterations=5000)
+    assert found[()].values == pytest.approx(50.0, rel=1e-12)
+    assert found[()].precision == np.inf
+    assert -np.minimum(grem.marginal(found, make_domain(sizes), (0, 1)), 0).sum() <= 1e-4
+
+
+def test_a_marginal_within_another_needs_no_prices_of_its_own() -> None:
+    sizes = (3, 4)
+    domain, beliefs = make_domain(sizes), noisy_beliefs(5, sizes, 6.0)
+    alone = nonnegative(beliefs, domain, [(0, 1)])
+    both = nonnegative(beliefs, domain, [(0,), (0, 1), (0, 1), ()])
+    for tau, belief in alone.items():
+        assert np.array_equal(belief.values, both[tau].values)
+
+
+def test_where_nothing_was_measured_nothing_moves() -> None:
+    beliefs = noisy_beliefs(6, (3,), 2.0)
+    away = Beliefs({(0,): beliefs[(0,)]})
+    found = nonnegative(away, make_domain((3, 2)), [(1,)])
+    assert np.array_equal(found[(0,)].values, beliefs[(0,)].values)

@@ -18,15 +18,10 @@ def nearest(
     tables: Sequence[tuple[Attrs, np.ndarray]], weights: Mapping[Attrs, float], sizes: Sequence[int]
 ) -> dict[Attrs, np.ndarray]:
     """Minimise the weighted sum of squared distances over all joint tables."""
-    rows = {attrs: summing(attrs, sizes) for attrs, _ in tables}
+    rows = {attrs: dense.marginal_matrix(sizes, attrs) for attrs, _ in tables}
     scaled = [np.sqrt(weights[attrs]) * rows[attrs] for attrs, _ in tables]
     wanted = [np.sqrt(weights[attrs]) * values.ravel() for attrs, values in tables]
     joint = np.linalg.lstsq(np.vstack(scaled), np.concatenate(wanted), rcond=1e-12)[0]
     return {
         attrs: (matrix @ joint).reshape([sizes[i] for i in attrs]) for attrs, matrix in rows.items()
     }
-
-
-def summing(attrs: Attrs, sizes: Sequence[int]) -> np.ndarray:
-    """The matrix that sums a joint table to a marginal."""
-    return dense.kron(np.eye(n) if i in attrs else dense.sum_matrix(n) for i, n in enumerate(sizes))
