@@ -18,10 +18,12 @@ import textwrap
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 from engine.completion import clip, simplex
+from engine.consistency import consistent
 from engine.errors import DataError, OptionError
 from engine.grem import noise_of
 from engine.released import Estimate
@@ -30,12 +32,44 @@ from engine.trace import Event, Release, Started, event_to_dict, ledger_to_dict
 from engine.version import __version__
 from engine.workload import Workload
 
-POSTPROCESS: dict[str, Callable[[Estimate], Estimate]] = {
-    "none": lambda estimate: estimate,
-    "clip": clip,
-    "simplex": simplex,
+
+class Answers(Protocol):
+    """What answers marginals: a release, or what was made of one."""
+
+    def estimate(self, *attributes: str | int) -> Estimate:
+        """Answer any marginal of the workload's closure."""
+        ...
+
+    def estimates(self) -> Iterator[Estimate]:
+        """Answer the workload's marginals, in order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _EachAlone:
+    """A release whose tables are changed one by one."""
+
+    release: Release
+    change: Callable[[Estimate], Estimate]
+
+    def estimate(self, *attributes: str | int) -> Estimate:
+        return self.change(self.release.estimate(*attributes))
+
+    def estimates(self) -> Iterator[Estimate]:
+        return map(self.change, self.release.estimates())
+
+
+POSTPROCESS: dict[str, Callable[[Release], Answers]] = {
+    "none": lambda release: release,
+    "clip": lambda release: _EachAlone(release, clip),
+    "simplex": lambda release: _EachAlone(release, simplex),
+    "consistent": consistent,
+    "consistent-nonnegative": lambda release: consistent(release, nonnegative=True),
 }
-"""Ways to answer: as estimated, or without negative cells. Free: they see released values only."""
+"""Ways to answer: as estimated, without negative cells, or so that all tables agree.
+
+Free: they see released values only.
+"""
 
 TRACE = "aim-grem-trace/1"
 CONTENTS = {
@@ -172,8 +206,8 @@ def answers(release: Release, *, post: str = "none") -> Iterator[tuple[str, Esti
     """
     if post not in POSTPROCESS:
         raise OptionError(f"post is {post!r}; it must be one of {', '.join(POSTPROCESS)}.")
-    for number, estimate in enumerate(release.estimates(), start=1):
-        yield marginal_file(number, estimate.label), POSTPROCESS[post](estimate)
+    for number, estimate in enumerate(POSTPROCESS[post](release).estimates(), start=1):
+        yield marginal_file(number, estimate.label), estimate
 
 
 def marginal_file(number: int, label: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,8 @@ POSTS = {
     "none": "as estimated (unbiased, may be negative)",
     "clip": "negative cells cut, rest rescaled",
     "simplex": "nearest table without negative cells",
+    "consistent": "all tables made to agree (may be negative)",
+    "consistent-nonnegative": "all tables made to agree, with next to no negative cells",
 }
 NEVER = {
     "True counts": "the table itself",
@@ -90,11 +93,12 @@ def bundle(run: session.Watched) -> engine.Release:
         _contents(teach)
     with right:
         attrs, post = _choose(run)
-        _preview(run, release.estimate(*attrs), post, teach=teach)
+        answer = _answered(run, release, post).estimate(*attrs)
+        _preview(run, answer, teach=teach)
     if teach:
         _take_lesson(run)
     else:
-        _take_release(release, events, attrs, post)
+        _take_release(release, events, answer, post)
     return release
 
 
@@ -133,18 +137,32 @@ def _choose(run: session.Watched) -> tuple[AttributeSet, str]:
         "Marginal", range(len(sets)), index=default, key=f"export_marginal_{run.number}",
         format_func=lambda k: run.domain.label(sets[k]),
     )  # fmt: skip
+    # To agree without negative cells takes many passes over all tables: seconds for large ones.
+    few = run.workload.cells <= _MANY_CELLS
+    posts = [post for post in POSTS if few or post != "consistent-nonnegative"]
+    if st.session_state.get("export_post", "none") not in posts:
+        st.session_state["export_post"] = "none"
     post = st.selectbox(
-        "Answers", list(POSTS), format_func=POSTS.__getitem__, key="export_post",
+        "Answers", posts, format_func=POSTS.__getitem__, key="export_post",
         persist_state="session", help="Free: it sees released values only.",
     )  # fmt: skip
     return sets[number], post
 
 
-def _preview(run: session.Watched, estimate: engine.Estimate, post: str, *, teach: bool) -> None:
-    answer = export.POSTPROCESS[post](estimate)
+def _answered(run: session.Watched, release: engine.Release, post: str) -> export.Answers:
+    """What answers; kept while neither the run nor the choice changes."""
+    of = (run.token, post)
+    kept: tuple[Any, export.Answers] | None = st.session_state.get(_ANSWERED)
+    if kept is None or kept[0] != of:
+        kept = of, export.POSTPROCESS[post](release)
+        st.session_state[_ANSWERED] = kept
+    return kept[1]
+
+
+def _preview(run: session.Watched, answer: engine.Estimate, *, teach: bool) -> None:
     columns = [*_label_columns(answer), *_number_columns(answer)]
     if teach and not figures.hidden():
-        exact = engine.compare(estimate, run.private).exact.ravel()[:_SHOWN]
+        exact = engine.compare(answer, run.private).exact.ravel()[:_SHOWN]
         columns.append(("true ▲", [f"{value:,.0f}" for value in exact]))
     else:
         columns.append(("~~true~~", ["~~██~~"] * len(columns[0][1])))
@@ -183,7 +201,7 @@ def _different(names: Iterable[str]) -> list[str]:
 
 
 def _take_release(
-    release: engine.Release, events: list[engine.Event], attrs: AttributeSet, post: str
+    release: engine.Release, events: list[engine.Event], answer: engine.Estimate, post: str
 ) -> None:
     """Buttons; each makes its file only when it is clicked, and none reruns the page."""
     _button(
@@ -193,13 +211,9 @@ def _take_release(
     if release.workload.cells > _MANY_CELLS:
         st.caption("So many cells take a few seconds to write; the page stays usable meanwhile.")
     st.caption("Or one file alone:")
-    answer = export.POSTPROCESS[post]
-    name = f"{export.file_name(release.domain.label(attrs))}.csv"
+    name = f"{export.file_name(answer.label)}.csv"
     with st.container(horizontal=True):
-        _button(
-            "This marginal (CSV)", "table", name,
-            lambda: export.marginal_csv(answer(release.estimate(*attrs))),
-        )  # fmt: skip
+        _button("This marginal (CSV)", "table", name, lambda: export.marginal_csv(answer))
         _button(
             "Release (JSON)", "data_object", "release.json",
             lambda: export.as_json(release.to_dict()),
@@ -275,7 +289,7 @@ def reload() -> None:
     st.rerun()
 
 
-_LOADED, _SAID = "session_loaded", "session_said"
+_LOADED, _SAID, _ANSWERED = "session_loaded", "session_said", "export_answered"
 
 
 def _load(packed: bytes) -> tuple[bool, str]:

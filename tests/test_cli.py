@@ -121,6 +121,20 @@ def test_nothing_private_and_no_seed_is_written_or_shown(
             assert f'"{private_word}"' not in text, name
 
 
+@pytest.mark.parametrize("post", ["consistent", "consistent-nonnegative"])
+def test_files_can_be_made_to_agree_with_each_other(post: str, tmp_path: Path) -> None:
+    assert main(arguments(tmp_path, mechanism="aim-grem-maxent", postprocess=post)) == 0
+    counts: dict[tuple[str, str], list[float]] = {}
+    for names, rows in marginal_files(tmp_path).items():
+        for name in names:
+            for label in {row[name] for row in rows}:
+                said = sum(float(row["count"]) for row in rows if row[name] == label)
+                counts.setdefault((name, label), []).append(said)
+    assert all(len(said) == 3 for said in counts.values())
+    assert all(max(said) - min(said) < 1e-9 * max(1.0, *said) for said in counts.values())
+    assert json.loads((tmp_path / "settings.json").read_text("utf-8"))["postprocess"] == post
+
+
 @pytest.mark.parametrize(
     ("changes", "code"),
     [

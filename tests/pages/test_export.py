@@ -89,6 +89,36 @@ def test_answers_without_negative_cells_are_a_choice(page: AppTest) -> None:
     assert set(preview["noise σ"]) == {"—"}
 
 
+@pytest.mark.parametrize("post", ["consistent", "consistent-nonnegative"])
+def test_tables_that_agree_are_a_choice(page: AppTest, post: str) -> None:
+    page.selectbox(key="export_post").set_value(post).run()
+    assert not page.exception
+    assert set(page.table[1].value["noise σ"]) == {"—"}
+    run = visit(page).run
+    kept = page.session_state["export_answered"]
+    assert kept[0] == (run.token, post)
+    attrs = page.selectbox(key=f"export_marginal_{run.number}").value
+    page.selectbox(key=f"export_marginal_{run.number}").set_value(attrs - 1).run()
+    assert page.session_state["export_answered"] is kept
+    page.selectbox(key="export_post").set_value("none").run()
+    assert page.session_state["export_answered"][0] == (run.token, "none")
+
+
+def test_the_choice_that_takes_seconds_is_not_offered_for_many_cells(
+    page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box = page.selectbox(key="export_post")
+    assert len(box.options) == 5
+    box.set_value("consistent-nonnegative").run()
+    here = visit(page)
+    monkeypatch.setattr(engine.Workload, "cells", property(lambda _: 500_001))
+    page.run()
+    assert not page.exception
+    assert here.run.workload.cells == 500_001
+    assert len(page.selectbox(key="export_post").options) == 4
+    assert page.selectbox(key="export_post").value == "none"
+
+
 def test_the_code_shown_makes_the_same_run(page: AppTest, tmp_path: Any, monkeypatch: Any) -> None:
     page.expander(key="code")
     page.session_state["code"] = True
