@@ -17,9 +17,16 @@ squared error, summed over the workload with its weights, never grows. That of a
 and so may an L1 error.
 
 Cells may come out slightly negative again. ``nonnegative=True`` asks for the nearest tables that
-agree, have the same total, and have no negative cells: the same measurements under GReM-LNN.
+agree, have the same total, and have no negative cells: the same measurements under GReM-LNN. It
+may move what was never measured too, which GReM-LNN of the measurements alone keeps at zero.
 
-All of it is free: it sees nothing but what was released.
+The trade-off, on all 3-way marginals of six tables at epsilon 0.1, 1 and 10 (3 seeds each;
+``tests/benchmarks/consistency.py``): completed tables disagree about the count of one value by up
+to 4 % of the records. Agreement alone changes the mean L1 error by -0.2 to +2.2 % and leaves up to
+6 % of the records in negative cells of a table; without negative cells it is -1.6 to +0.8 %, and
+lower in 13 of 18 cases. What is paid is time, and that every table then depends on all others.
+
+All of it is free of privacy cost: it sees nothing but what was released.
 """
 
 from __future__ import annotations
@@ -79,6 +86,10 @@ class Consistent:
         """Answer the marginals that tables were given for, in order."""
         return map(self._estimate, self.marginals)
 
+    def negative(self) -> float:
+        """Return the largest sum of negative cells in one of the tables, in records."""
+        return max(-float(np.minimum(e.values, 0.0).sum()) for e in self.estimates())
+
     def _estimate(self, attrs: AttributeSet) -> Estimate:
         values = grem.marginal(self.beliefs, self.domain, attrs)
         unmeasured = tuple(tau for tau in subsets(attrs) if tau in self.unmeasured)
@@ -101,7 +112,9 @@ def consistent(
         weights: How much a table counts. By default a release's tables count as in its workload,
             so that the error it cares about is the one that never grows, and estimates 1 each.
         nonnegative: Ask for tables without negative cells too: those of a table then sum to no
-            more than a thousandth of the total. A total of zero or less gives zeros.
+            more than a thousandth of the total, if 500 steps are enough. They are for completed
+            tables; large tables with much below zero may keep more, as ``negative()`` says. A
+            total of zero or less gives zeros.
 
     Raises:
         DataError: If a cell is no finite number (``E_VALUE``).

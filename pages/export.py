@@ -23,7 +23,7 @@ POSTS = {
     "clip": "negative cells cut, rest rescaled",
     "simplex": "nearest table without negative cells",
     "consistent": "all tables made to agree (may be negative)",
-    "consistent-nonnegative": "all tables made to agree, with next to no negative cells",
+    "consistent-nonnegative": "all tables made to agree, negative cells nearly gone",
 }
 NEVER = {
     "True counts": "the table itself",

@@ -1,6 +1,6 @@
 """What making tables agree costs and brings: accuracy, disagreement, negative cells, time.
 
-    python tests/benchmarks/consistency.py                         everything (about half an hour)
+    python tests/benchmarks/consistency.py                         everything (a quarter of an hour)
     python tests/benchmarks/consistency.py --data titanic --epsilon 1 --seeds 1
     python tests/benchmarks/consistency.py --table                 only print what the CSV holds
 
