@@ -42,7 +42,8 @@ def nonnegative(
         beliefs: What was measured; their precisions stay. One of infinite precision does not move.
         domain: Of the attributes.
         marginals: Which are to be non-negative.
-        iterations: Most steps of the accelerated dual ascent.
+        iterations: Most steps of the accelerated dual ascent. Millions of cells with much below
+            zero can take more than the default; then the last step's answer is returned.
         tolerance: It stops once the negative cells of every marginal sum to no more than this
             share of the estimated total, and the log likelihood is this close to its optimum,
             relative to what it lost (absolutely, if it lost less than 1).
