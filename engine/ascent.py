@@ -103,6 +103,60 @@ def gather(
 
 
 @compiled
+def _scale(
+    sizes: IntArray,
+    at: IntArray,
+    below: IntArray,
+    below_at: IntArray,
+    moved: FloatArray,
+    own: float,
+    sums: FloatArray,
+) -> None:
+    """Turn the sums of a marginal's prices into what each subset moves every cell by."""
+    degree, cells = sizes.shape[0], 1
+    for axis in range(degree):
+        cells *= sizes[axis]
+    for mask in range(at.shape[0] - 1):
+        if at[mask] < 0:
+            continue
+        # Centering along every axis is a sum over subsets with alternating signs.
+        count, sign = cells, 1.0
+        for axis in range(degree):
+            if not (mask >> axis) & 1:
+                count //= sizes[axis]
+                sign = -sign
+        share = count / cells
+        table = sums[at[mask] : at[mask] + count]
+        for c in range(count):
+            table[c] *= sign * own * share
+        t = below[mask]
+        if t >= 0:
+            line = moved[below_at[t] : below_at[t] + count]
+            for c in range(count):
+                table[c] += line[c] * share
+
+
+@compiled
+def _merge(sizes: IntArray, at: IntArray, sums: FloatArray) -> None:
+    """Add small tables to one with one axis more, until only those without one axis are left."""
+    full = at.shape[0] - 1
+    for mask in range(full):
+        axis = _missing(mask)
+        above = mask | (1 << axis)
+        if at[mask] < 0 or above == full:
+            continue
+        before, after = _around(sizes, mask, axis)
+        size = sizes[axis]
+        for b in range(before):
+            line = sums[at[mask] + b * after : at[mask] + (b + 1) * after]
+            for i in range(size):
+                to = at[above] + (b * size + i) * after
+                target = sums[to : to + after]
+                for a in range(after):
+                    target[a] += line[a]
+
+
+@compiled
 def move(
     base: FloatArray,
     prices: FloatArray,
@@ -130,39 +184,8 @@ def move(
     index = np.zeros(degree, dtype=np.int64)
     for k in range(first, last):
         start, end = offsets[k], offsets[k + 1]
-        for mask in range(full):
-            if at[k, mask] < 0:
-                continue
-            # Centering along every axis is a sum over subsets with alternating signs.
-            count, sign = end - start, 1.0
-            for axis in range(degree):
-                if not (mask >> axis) & 1:
-                    count //= axis_size[k, axis]
-                    sign = -sign
-            share = count / (end - start)
-            table = sums[at[k, mask] : at[k, mask] + count]
-            t = below[k, mask]
-            for c in range(count):
-                table[c] *= sign * own[k] * share
-            if t >= 0:
-                line = moved[below_at[t] : below_at[t] + count]
-                for c in range(count):
-                    table[c] += line[c] * share
-        # Small tables into one with one axis more, until only those without one axis are left.
-        for mask in range(full):
-            axis = _missing(mask)
-            above = mask | (1 << axis)
-            if at[k, mask] < 0 or above == full:
-                continue
-            before, after = _around(axis_size[k], mask, axis)
-            size = axis_size[k, axis]
-            for b in range(before):
-                line = sums[at[k, mask] + b * after : at[k, mask] + (b + 1) * after]
-                for i in range(size):
-                    to = at[k, above] + (b * size + i) * after
-                    target = sums[to : to + after]
-                    for a in range(after):
-                        target[a] += line[a]
+        _scale(axis_size[k], at[k], below[k], below_at, moved, own[k], sums)
+        _merge(axis_size[k], at[k], sums)
         inner = axis_size[k, degree - 1]
         flat_at = at[k, full ^ (1 << (degree - 1))]
         index[:] = 0
