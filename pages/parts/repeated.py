@@ -52,7 +52,7 @@ def experiments() -> None:
     )
     lines = pd.read_csv(path, dtype=str, keep_default_na=False)
     name = st.pills(
-        "Experiment", list(dict.fromkeys(lines["experiment"])), default="figure4", required=True,
+        "Experiment", _names(lines), default="figure4", required=True,
         key="repeated_name", format_func=_called, persist_state="session",
     ) or "figure4"  # fmt: skip
     _experiment(name, lines[(lines["experiment"] == name) & (lines["paper"] != "")])
@@ -62,8 +62,18 @@ def experiments() -> None:
     )
 
 
+def _names(lines: pd.DataFrame) -> list[str]:
+    """What there is a line or a chart of, by number."""
+    charts = {path.name.removesuffix(".vl.json") for path in (FOLDER / "figures").glob("*.json")}
+    return sorted(charts | set(lines["experiment"]), key=lambda name: int(_number(name)))
+
+
+def _number(name: str) -> str:
+    return name.lstrip("figuretabl")
+
+
 def _called(name: str) -> str:
-    number = name.lstrip("figuretabl")
+    number = _number(name)
     return f"{name.removesuffix(number).capitalize()} {number}"
 
 

@@ -52,6 +52,7 @@ FIELDS = (
     "data", "epsilon", "mechanism", "megabytes", "postprocess", "seed", "mean_l1", "mean_l2",
     "max_l1", "seconds", "cpu_seconds", "peak_mb", "rounds", "decision",
 )  # fmt: skip
+FIGURES = ("mean_l1", "mean_l2", "max_l1", "seconds", "cpu_seconds", "peak_mb")
 Row = dict[str, Any]
 Keep = Callable[[pd.DataFrame], Sequence[str]]
 
@@ -320,19 +321,19 @@ def command(options: argparse.Namespace) -> str:
 
 
 def read(path: Path) -> pd.DataFrame:
-    """Read rows kept by ``run``, every column as the texts it holds but for the figures."""
+    """Read rows kept by ``run``; a figure that an earlier version did not measure is NaN."""
     frame = pd.read_csv(path, comment="#", keep_default_na=False, dtype={"megabytes": str})
     missing = set(FIELDS) - set(frame.columns)
     if missing:
         raise SystemExit(f"{path.name} has no column {', '.join(sorted(missing))}: move it away.")
-    return frame
+    return frame.assign(**{name: pd.to_numeric(frame[name]) for name in FIGURES})
 
 
 def found(path: Path) -> set[tuple[str, ...]]:
-    """Labels of the cases whose rows are there."""
+    """Labels of the cases whose rows are there, complete."""
     if not path.exists():
         return set()
-    frame = read(path)
+    frame = read(path).dropna(subset=list(FIGURES))
     frame["epsilon"] = [f"{epsilon:g}" for epsilon in frame.epsilon]
     return set(frame[list(KEY)].astype(str).itertuples(index=False, name=None))
 
@@ -371,8 +372,7 @@ BASE = "ResidualPlanner"
 def averages(frame: pd.DataFrame) -> pd.DataFrame:
     """Means over seeds, every mechanism at its better post-processing."""
     keys = ["data", "epsilon", "mechanism"]
-    figures = ["mean_l1", "mean_l2", "max_l1", "seconds", "cpu_seconds", "peak_mb"]
-    means = frame.groupby([*keys, "postprocess"], as_index=False)[figures].mean()
+    means = frame.groupby([*keys, "postprocess"], as_index=False)[list(FIGURES)].mean()
     return means.sort_values("mean_l1").drop_duplicates(keys).sort_values(keys)
 
 
