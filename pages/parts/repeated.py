@@ -84,7 +84,8 @@ def _experiment(name: str, said: pd.DataFrame) -> None:
     path = FOLDER / "figures" / f"{name}.vl.json"
     if path.exists():
         said = _chart(name, json.loads(path.read_text(encoding="utf-8")), said)
-    for row in said.to_dict("records"):
+    once = said.assign(why=said["why"].mask(said["why"].duplicated(), ""))
+    for row in once.to_dict("records"):
         st.markdown(_beside(row))
     if not len(said):
         st.caption("The paper states no number about this one.")
