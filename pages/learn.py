@@ -15,6 +15,7 @@ from pages.parts import (
     learn_tour,
     lecture,
     messages,
+    repeated,
     session,
     text,
 )
@@ -158,6 +159,7 @@ SECTIONS: dict[str, tuple[str, Callable[[], None]]] = {
     "anneal": ("Annealing", learn_figures.anneal),
     "choose": ("Choosing", learn_figures.choose),
     "negative": ("Below zero", learn_figures.negative),
+    "paper": ("The paper", repeated.experiments),
     "glossary": ("Glossary", glossary),
     "quiz": ("Quiz", quiz),
     "lecture": ("Lecture", plan),
