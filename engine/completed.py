@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import fitting, kernels, shrinkage
+from engine import fitting, kernels, shrinkage, triples
 from engine.completion import simplex_table
 from engine.domain import Domain, subsets
 from engine.layout import Layout
@@ -113,9 +113,12 @@ class Completed:
             self._pair_at[a, b] = self._pair_at[b, a] = start
         self._information = np.zeros((d, d))
         self._through: IntArray = np.full((d, d), -1, dtype=np.int64)
+        self._pair_measured: NDArray[np.bool_] = np.zeros((d, d), dtype=np.bool_)
         self._total = 0.0
-        self._degree: IntArray = np.array([len(attrs) for attrs in layout.sets], dtype=np.int64)
-        self._refresh(everything=True, changed=())
+        self._completed_by: IntArray = np.full((d, d), triples.PRODUCT, dtype=np.int64)
+        # Triples that their pairs say all of.
+        self._implied: NDArray[np.bool_] = np.array([len(attrs) == 3 for attrs in layout.sets])
+        self._refresh(everything=True, changed=beliefs)
 
     # -- answering ------------------------------------------------------------------------------
 
@@ -135,34 +138,31 @@ class Completed:
         The result is private, like the counts; nothing of it is kept here.
         """
         layout = self.layout
-        plain = (self._degree[positions] == 3) & ~self._measured(positions)
+        plain = self._implied[positions]
         for k in positions[~plain].tolist():
             difference = self.table(layout.sets[k]) - layout.view(counts, k)
             l1[k] = float(np.abs(difference).sum())
-        triples = positions[plain]
-        if not len(triples):
+        which = positions[plain]
+        if not len(which):
             return
 
         def compare(first: int, last: int) -> None:
-            fitting.fit_triples(
+            triples.distances(
                 self._flat,
                 self._pair_at,
+                self._completed_by,
                 layout.axis_attr,
                 layout.axis_size,
                 layout.offsets,
                 counts,
-                triples,
+                which,
                 l1,
                 first,
                 last,
             )
 
-        work = layout.cells[triples]
+        work = layout.cells[which]
         kernels.in_threads(compare, kernels.parts(work, at_least=_PARALLEL_CELLS))
-
-    def _measured(self, positions: IntArray) -> NDArray[np.bool_]:
-        sets = self.layout.sets
-        return np.array([sets[k] in self.beliefs for k in positions.tolist()], dtype=np.bool_)
 
     def _larger(self, gamma: AttributeSet) -> FloatArray:
         """Three attributes or more: fit what lies below, then add the interaction measured."""
@@ -217,6 +217,11 @@ class Completed:
 
     def _refresh(self, *, everything: bool, changed: Collection[AttributeSet]) -> IntArray:
         everything = everything or () in changed
+        for tau in changed:
+            if len(tau) == 2:
+                self._pair_measured[tau] = self._pair_measured[tau[::-1]] = True
+            elif len(tau) == 3 and tau in self.layout.index:
+                self._implied[self.layout.index[tau]] = False
         ones = [
             i for i in range(len(self.layout.sizes))
             if (everything or (i,) in changed) and (i,) in self.layout.index
@@ -240,6 +245,7 @@ class Completed:
                 self._information[a, b] = self._information[b, a] = _mutual_information(table)
                 moved.add((a, b))
         before, self._through = self._through, self._routes()
+        self._completed_by = np.where(self._pair_measured, triples.MEASURED, self._through)
         for a, c in self._pairs:
             if (a, c) in self.beliefs:
                 continue

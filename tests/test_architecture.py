@@ -33,6 +33,7 @@ ORDER = [
     "released",
     "completion",
     "fitting",
+    "triples",
     "shrinkage",
     "completed",  # beliefs -> completed estimates, like grem below trace
     "dense",

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import engine
-from engine import completed, fitting, shrinkage
+from engine import completed, fitting, shrinkage, triples
 from engine.completed import Completed
 from engine.domain import subsets
 from engine.layout import Layout
@@ -266,7 +266,7 @@ def small_run(**options: Any) -> tuple[engine.Table, engine.Run, engine.Workload
     return table, engine.run(mechanism, table, workload, rho=0.05, seed=1), workload
 
 
-def test_scores_in_the_loop_are_the_distances_of_the_released_tables() -> None:
+def test_scores_in_the_loop_are_nearly_the_distances_of_the_released_tables() -> None:
     table, run, workload = small_run(finish="rounds")
     private = engine.Private(table)
     candidates = CompletedCandidates(private, workload, run.release.beliefs)
@@ -274,7 +274,8 @@ def test_scores_in_the_loop_are_the_distances_of_the_released_tables() -> None:
         exact = private.marginal(estimate.attrs).values
         expected = np.abs(estimate.values - exact).sum()
         found = candidates.l1[workload.layout.index[estimate.attrs]]
-        assert found == pytest.approx(expected, rel=1e-9)
+        # Fitted less far than what is released (engine/triples.py), relative to 600 records.
+        assert abs(found - expected) <= 3 * triples.TOLERANCE * 600
 
 
 @pytest.mark.parametrize("update", ["lazy", "full"])
