@@ -26,8 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import fitting, kernels, shrinkage, triples
-from engine.completion import simplex_table
+from engine import fitting, kernels, shrinkage, shrinking, triples
 from engine.domain import Domain, subsets
 from engine.layout import Layout
 from engine.released import Belief, Beliefs, Estimate
@@ -196,7 +195,7 @@ class Completed:
         """Add to a predicted table the posterior mean of its measured interaction."""
         shape = predicted.shape
         measured = part_of(np.asarray(belief.values), tau, tau, shape)
-        observed = measured - _interaction_of(predicted)
+        observed = measured - shrinking.centered(predicted)
         freedom = math.prod(n - 1 for n in shape)
         added = shrinkage.interaction(
             observed, predicted,
@@ -345,18 +344,9 @@ def _pair_of(a: int, b: int) -> AttributeSet:
     return (a, b) if a < b else (b, a)
 
 
-def _interaction_of(table: FloatArray) -> FloatArray:
-    """The part of a table that no smaller marginal shows: every axis centered."""
-    for axis in range(table.ndim):
-        table = table - table.mean(axis=axis, keepdims=True)
-    return table
-
-
 def _projected(table: FloatArray, total: float) -> FloatArray:
     """The nearest table without negative cells that has this total."""
-    if total <= 0:
-        return np.zeros_like(table)
-    return simplex_table(table + (total - float(table.sum())) / table.size)
+    return shrinking.projected(table, total) if total > 0 else np.zeros_like(table)
 
 
 def _mutual_information(table: FloatArray) -> float:
@@ -364,8 +354,9 @@ def _mutual_information(table: FloatArray) -> float:
     total = float(table.sum())
     if total <= 0:
         return 0.0
-    share = table / total
-    independent = np.outer(share.sum(axis=1), share.sum(axis=0))
-    positive = share > 0
-    found = float(np.sum(share[positive] * np.log(share[positive] / independent[positive])))
-    return max(found, 0.0)
+    joint, apart = _x_log_x(table), _x_log_x(table.sum(axis=0)) + _x_log_x(table.sum(axis=1))
+    return max((joint - apart) / total + math.log(total), 0.0)
+
+
+def _x_log_x(cells: FloatArray) -> float:
+    return float(np.vdot(cells, np.log(np.maximum(cells, 1e-300))))

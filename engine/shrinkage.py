@@ -9,11 +9,12 @@ dominates the answer is the prediction, and where it does not the answer is what
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 from scipy import fft, special
 
+from engine import shrinking
 from engine.types import FloatArray, IntArray
 
 _SHAPES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.0, 6.0, 12.0, 25.0, 50.0, 100.0, 200.0)
@@ -29,6 +30,8 @@ _OCTAVES = 40
 _CENTERINGS = 4
 _NEAR = 15.0
 """Standard deviations beyond which the prior is smooth over the noise: no integral is needed."""
+_BEYOND = 2 * _NEAR + 40.0
+"""Standard deviations from zero beyond which a low cell has likelihood zero in double precision."""
 
 
 def counts(noisy: FloatArray, *, mean: float, variance: float) -> FloatArray:
@@ -51,8 +54,10 @@ def counts(noisy: FloatArray, *, mean: float, variance: float) -> FloatArray:
         clipped: FloatArray = np.maximum(noisy, 0.0)
         return clipped
     std = float(np.sqrt(variance))
-    edges, masses = _gamma_masses()
-    nodes = mean * (edges[1:] + edges[:-1]) / 2.0
+    cells, masses, moments = _gamma_masses()
+    # Beyond the last node kept the likelihood of every low cell is zero in double precision.
+    last = int(np.searchsorted(cells, _BEYOND * std / mean)) + 1
+    nodes, masses, moments = mean * cells[:last], masses[:, :last], moments[:, :last]
     low = noisy <= _NEAR * std
     exponent = -0.5 * ((noisy[low, None] - nodes) / std) ** 2
     top = exponent.max(axis=1, keepdims=True, initial=-np.inf)
@@ -62,7 +67,7 @@ def counts(noisy: FloatArray, *, mean: float, variance: float) -> FloatArray:
     total = np.log(np.maximum(evidence, 1e-300)).sum(axis=0) + top.sum()
     total += _log_gamma(high, mean).sum(axis=0) + len(high) * np.log(std * np.sqrt(2.0 * np.pi))
     posterior = np.empty((len(noisy), len(_SHAPES)))
-    posterior[low] = likelihood @ (masses * nodes).T / np.maximum(evidence, 1e-300)
+    posterior[low] = mean * (likelihood @ moments.T) / np.maximum(evidence, 1e-300)
     # Tweedie: the noisy value plus variance times the slope of the log density there.
     a = np.array(_SHAPES)
     posterior[~low] = high[:, None] + variance * ((a - 1.0) / high[:, None] - a / mean)
@@ -87,11 +92,8 @@ def _smooth(deviation: FloatArray, variance: float) -> tuple[FloatArray, float]:
     coefficients = fft.dct(deviation, norm="ortho")
     coefficients[0] = 0.0
     energy = np.square(coefficients[1:]) / variance
-    k = np.arange(1, n)
-    bends = np.array(_BENDS)[:, None]
-    prior = _RATIOS[:, None, None] / np.square(1.0 + np.square(k / bends))
-    kept = prior / (1.0 + prior)
-    gain = 0.5 * (energy * kept - np.log1p(prior)).sum(axis=2)
+    kept, cost = _smooth_priors(n)
+    gain = 0.5 * (kept @ energy - cost)
     weights = np.exp(gain - gain.max())
     evidence = float(gain.max() + np.log(weights.mean()))
     coefficients[1:] *= np.tensordot(weights / weights.sum(), kept, axes=2)
@@ -99,20 +101,34 @@ def _smooth(deviation: FloatArray, variance: float) -> tuple[FloatArray, float]:
     return smoothed, evidence
 
 
+# One for each size of an attribute.
+@lru_cache(maxsize=256)
+def _smooth_priors(n: int) -> tuple[FloatArray, FloatArray]:
+    """Share of each coefficient kept, (ratios, bends, n - 1), and the sum of log(1 + prior)."""
+    bends = np.array(_BENDS)[:, None]
+    prior = _RATIOS[:, None, None] / np.square(1.0 + np.square(np.arange(1, n) / bends))
+    return prior / (1.0 + prior), np.log1p(prior).sum(axis=2)
+
+
 @cache
-def _gamma_masses() -> tuple[FloatArray, FloatArray]:
-    """Prior masses on a fixed grid of cells relative to the mean, one row for each shape."""
+def _gamma_masses() -> tuple[FloatArray, FloatArray, FloatArray]:
+    """A fixed grid of cells relative to the mean; prior masses on it, and masses times cells.
+
+    Shapes:
+        (nodes,), (shapes, nodes), (shapes, nodes).
+    """
     edges = np.concatenate([[0.0], np.geomspace(1e-6, 1e5, 700)])
-    masses = [np.diff(special.gammainc(shape, shape * edges)) for shape in _SHAPES]
-    return edges, np.array(masses)
+    masses = np.array([np.diff(special.gammainc(shape, shape * edges)) for shape in _SHAPES])
+    cells = (edges[1:] + edges[:-1]) / 2.0
+    return cells, masses, masses * cells
 
 
 def _log_gamma(cells: FloatArray, mean: float) -> FloatArray:
     """Log density of each cell under each shape: (cells, shapes)."""
     a = np.array(_SHAPES)
-    rate = a / mean
-    x = cells[:, None]
-    density: FloatArray = a * np.log(rate) - special.gammaln(a) + (a - 1) * np.log(x) - rate * x
+    rate, x = a / mean, cells[:, None]
+    constant = a * np.log(rate) - special.gammaln(a)
+    density: FloatArray = constant + (a - 1.0) * np.log(x) - rate * x
     return density
 
 
@@ -142,8 +158,9 @@ def interaction(
     spread = scale[None, :] ** (2.0 * np.array(_POWERS)[:, None])
     spread /= (spread @ cells / noisy.size)[:, None]
     prior = _RATIOS[:, None] * spread[:, None, :]  # (powers, ratios, groups)
-    kept = prior / (1.0 + prior)
-    gain = 0.5 * share * (energy / variance * kept - cells * np.log1p(prior)).sum(axis=2)
+    more = 1.0 + prior
+    kept = np.divide(prior, more, out=prior)
+    gain = 0.5 * share * (kept @ (energy / variance) - np.log(more, out=more) @ cells)
     weights = np.exp(gain - gain.max())
     weights /= weights.sum()
     weight = np.tensordot(weights, kept, axes=2)[index].reshape(noisy.shape)
@@ -163,15 +180,11 @@ def _binned(
     if largest > 0:
         relative = np.maximum(predicted.ravel() / largest, lowest)
     index: IntArray = np.floor((np.log2(relative) + _OCTAVES) * _BINS_PER_OCTAVE).astype(np.int64)
-    cells = np.bincount(index)
-    used = np.flatnonzero(cells)
-    rank = np.zeros(len(cells), dtype=np.int64)
+    energy, number, size = shrinking.grouped(index, int(index.max()) + 1, noisy, relative)
+    used = np.flatnonzero(number)
+    rank = np.zeros(len(number), dtype=np.int64)
     rank[used] = np.arange(len(used))
-    group: IntArray = rank[index]
-    number: FloatArray = cells[used].astype(np.float64)
-    energy = np.asarray(np.bincount(group, weights=np.square(noisy).ravel()), dtype=np.float64)
-    size = np.asarray(np.bincount(group, weights=relative), dtype=np.float64) / number
-    return energy, number, size, group
+    return energy[used], number[used], size[used] / number[used], rank[index]
 
 
 def _centered(noisy: FloatArray, weight: FloatArray) -> FloatArray:
@@ -181,10 +194,4 @@ def _centered(noisy: FloatArray, weight: FloatArray) -> FloatArray:
     """
     if float(weight.min()) == float(weight.max()):
         return noisy * float(weight.flat[0])
-    shifted = noisy.copy()
-    sums = [weight.sum(axis=axis, keepdims=True) for axis in range(noisy.ndim)]
-    for _ in range(_CENTERINGS):
-        for axis, total in enumerate(sums):
-            off = (weight * shifted).sum(axis=axis, keepdims=True)
-            shifted -= np.divide(off, total, out=np.zeros_like(off), where=total > 0)
-    return weight * shifted
+    return shrinking.centered_by(noisy, weight, _CENTERINGS)

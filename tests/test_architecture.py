@@ -34,6 +34,7 @@ ORDER = [
     "completion",
     "fitting",
     "triples",
+    "shrinking",
     "shrinkage",
     "completed",  # beliefs -> completed estimates, like grem below trace
     "dense",

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import engine
-from engine import completed, fitting, shrinkage, triples
+from engine import completed, fitting, shrinkage, shrinking, triples
 from engine.completed import Completed
 from engine.domain import subsets
 from engine.layout import Layout
@@ -147,7 +147,7 @@ def test_a_spike_among_noise_is_kept() -> None:
 def test_interactions_keep_their_zero_sums_and_never_grow(seed: int) -> None:
     rng = np.random.default_rng(seed)
     shape = tuple(rng.integers(2, 6, size=rng.integers(2, 4)))
-    noisy = completed._interaction_of(rng.normal(size=shape) * rng.exponential(10))
+    noisy = shrinking.centered(rng.normal(size=shape) * rng.exponential(10))
     predicted = rng.exponential(size=shape) * (rng.random(shape) < 0.8)
     freedom = math.prod(n - 1 for n in shape)
     found = shrinkage.interaction(noisy, predicted, variance=1.0, freedom=freedom)
@@ -161,8 +161,8 @@ def test_interactions_keep_their_zero_sums_and_never_grow(seed: int) -> None:
 def test_a_clear_interaction_is_believed_and_noise_is_not() -> None:
     rng = np.random.default_rng(0)
     predicted = np.full((6, 7), 100.0)
-    noise = completed._interaction_of(rng.normal(size=(6, 7)))
-    signal = completed._interaction_of(rng.normal(size=(6, 7)) * 50)
+    noise = shrinking.centered(rng.normal(size=(6, 7)))
+    signal = shrinking.centered(rng.normal(size=(6, 7)) * 50)
     believed = shrinkage.interaction(signal + noise, predicted, variance=1.0, freedom=30)
     doubted = shrinkage.interaction(noise, predicted, variance=1.0, freedom=30)
     assert np.linalg.norm(believed - signal) < 1.2 * np.linalg.norm(noise)
