@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import fitting, kernels, shrinkage, shrinking, triples
+from engine import fitting, kernels, routes, shrinkage, shrinking, triples
 from engine.domain import Domain, subsets
 from engine.layout import Layout
 from engine.released import Belief, Beliefs, Estimate
@@ -101,15 +101,19 @@ class Completed:
         self.layout = layout
         self.beliefs = beliefs
         d = len(layout.sizes)
-        self._ones: list[FloatArray] = [np.zeros(n) for n in layout.sizes]
+        self._sizes: IntArray = np.array(layout.sizes, dtype=np.int64)
+        self._rank: IntArray = np.lexsort((np.arange(d), self._sizes)).argsort()
+        self._one_at: IntArray = np.concatenate([[0], np.cumsum(self._sizes)])
+        self._flat_ones = np.zeros(int(self._one_at[-1]))
+        self._ones = np.split(self._flat_ones, self._one_at[1:-1])  # views
         pairs = [attrs for attrs in layout.sets if len(attrs) == 2]
-        self._pairs = pairs
-        cells = [layout.sizes[a] * layout.sizes[b] for a, b in pairs]
-        starts = np.concatenate([[0], np.cumsum(cells, dtype=np.int64)])
+        self._pairs: IntArray = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        cells = self._sizes[self._pairs].prod(axis=1)
+        starts = np.concatenate([[0], np.cumsum(cells)])
         self._flat = np.zeros(int(starts[-1]))
+        first, second = self._pairs.T
         self._pair_at: IntArray = np.full((d, d), -1, dtype=np.int64)
-        for (a, b), start in zip(pairs, starts.tolist(), strict=False):
-            self._pair_at[a, b] = self._pair_at[b, a] = start
+        self._pair_at[first, second] = self._pair_at[second, first] = starts[:-1]
         self._information = np.zeros((d, d))
         self._through: IntArray = np.full((d, d), -1, dtype=np.int64)
         self._pair_measured: NDArray[np.bool_] = np.zeros((d, d), dtype=np.bool_)
@@ -228,54 +232,75 @@ class Completed:
         total = self.beliefs.get(())
         self._total = max(float(total.values), 0.0) if total is not None else 0.0
         for i in ones:
-            self._ones[i] = self._one(i)
-        moved = self._refresh_pairs(set(ones), changed)
+            self._ones[i][...] = self._one(i)
+        moved = self._refresh_pairs(ones, changed)
         return self._touched(ones, moved, changed)
 
     def _refresh_pairs(
-        self, ones: set[int], changed: Collection[AttributeSet]
-    ) -> set[AttributeSet]:
-        moved: set[AttributeSet] = set()
-        for a, b in self._pairs:
-            belief = self.beliefs.get((a, b))
-            if belief is not None and (a in ones or b in ones or (a, b) in changed):
-                table = self._shrunk((a, b), belief, self._product(a, b))
-                self._pair(a, b)[...] = table
-                self._information[a, b] = self._information[b, a] = _mutual_information(table)
-                moved.add((a, b))
-        before, self._through = self._through, self._routes()
+        self, ones: list[int], changed: Collection[AttributeSet]
+    ) -> NDArray[np.bool_]:
+        """Returns which pairs moved: (d, d), symmetric."""
+        first, second = self._pairs.T
+        one_moved = np.zeros(len(self._sizes), dtype=np.bool_)
+        one_moved[ones] = True
+        moved = one_moved[:, None] | one_moved
+        for tau in changed:
+            if len(tau) == 2:
+                moved[tau] = moved[tau[::-1]] = True
+        moved &= self._pair_measured
+        for a, b in self._pairs[moved[first, second]].tolist():
+            table = self._shrunk((a, b), self.beliefs[a, b], self._product(a, b))
+            self._pair(a, b)[...] = table
+            self._information[a, b] = self._information[b, a] = _mutual_information(table)
+        before, self._through = self._through, routes.strongest(self._information)
         self._completed_by = np.where(self._pair_measured, triples.MEASURED, self._through)
-        for a, c in self._pairs:
-            if (a, c) in self.beliefs:
-                continue
-            x = int(self._through[a, c])
-            if x < 0:
-                stale = a in ones or c in ones
-            else:
-                stale = _pair_of(a, x) in moved or _pair_of(x, c) in moved
-            if stale or x != before[a, c]:
-                self._pair(a, c)[...] = self._product(a, c) if x < 0 else self._by_way(a, x, c)
-                moved.add((a, c))
+        x = self._through[first, second]
+        stale = np.where(
+            x < 0, one_moved[first] | one_moved[second], moved[first, x] | moved[x, second]
+        )
+        stale |= x != before[first, second]
+        stale &= ~self._pair_measured[first, second]
+        moved[first[stale], second[stale]] = moved[second[stale], first[stale]] = True
+        self._complete(self._pairs[stale])
         return moved
 
+    def _complete(self, which: IntArray) -> None:
+        """Complete pairs that were not measured."""
+
+        def complete(begin: int, end: int) -> None:
+            routes.complete(
+                self._flat,
+                self._pair_at,
+                self._flat_ones,
+                self._one_at,
+                self._sizes,
+                self._rank,
+                self._through,
+                self._total,
+                which,
+                begin,
+                end,
+            )
+
+        work = self._sizes[which].prod(axis=1)
+        kernels.in_threads(complete, kernels.parts(work, at_least=_PARALLEL_CELLS))
+
     def _touched(
-        self, ones: list[int], pairs: Iterable[AttributeSet], changed: Iterable[AttributeSet]
+        self, ones: list[int], pairs: NDArray[np.bool_], changed: Iterable[AttributeSet]
     ) -> IntArray:
         layout = self.layout
+        if () in changed:
+            return np.arange(len(layout))
         touched = np.zeros(len(layout), dtype=np.bool_)
         for i in ones:
             touched[layout.index[(i,)]] = True
         # One attribute more than there is: the padding of short sets.
-        stale = np.zeros((len(layout.sizes) + 1,) * 2, dtype=np.bool_)
-        for a, b in pairs:
-            stale[a, b] = stale[b, a] = True
+        stale = np.pad(pairs, (0, 1))
         for first, second in combinations(layout.axis_attr.T, 2):
             touched |= stale[first, second]
         for tau in changed:
             if len(tau) > 2:
                 touched |= np.logical_and.reduce(layout.members[list(tau)], axis=0)
-        if () in changed:
-            touched[:] = True
         return np.flatnonzero(touched)
 
     def expected_precisions(self) -> dict[AttributeSet, float]:
@@ -317,31 +342,6 @@ class Completed:
     def _product(self, a: int, b: int) -> FloatArray:
         product: FloatArray = np.outer(self._ones[a], self._ones[b] / max(self._total, 1e-300))
         return product
-
-    def _routes(self) -> IntArray:
-        """For each pair, the attribute whose weaker information about the two is largest; or -1."""
-        information = self._information
-        through = np.full(information.shape, -1, dtype=np.int64)
-        for a in range(len(information)):
-            weaker = np.minimum(information[a], information)  # [c, x]
-            best = weaker.argmax(axis=1)
-            said = weaker[np.arange(len(best)), best] > 0
-            through[a, said] = best[said]
-        return through
-
-    def _by_way(self, a: int, x: int, c: int) -> FloatArray:
-        """Independence of a and c given x: q_ax q_xc / q_x."""
-        first, second = self._pair(a, x), self._pair(x, c)
-        sums, other = first.sum(axis=0), second.sum(axis=1)
-        # The two know q_x a little differently: the first one's is kept.
-        share = np.divide(1.0, other, out=np.zeros_like(other), where=other > 0)
-        table: FloatArray = first @ (second * share[:, None])
-        kept = float(table.sum())
-        return table * (self._total / kept) if kept > 0 and sums.any() else self._product(a, c)
-
-
-def _pair_of(a: int, b: int) -> AttributeSet:
-    return (a, b) if a < b else (b, a)
 
 
 def _projected(table: FloatArray, total: float) -> FloatArray:

@@ -34,6 +34,7 @@ ORDER = [
     "completion",
     "fitting",
     "triples",
+    "routes",
     "shrinking",
     "shrinkage",
     "completed",  # beliefs -> completed estimates, like grem below trace
