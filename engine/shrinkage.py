@@ -62,12 +62,12 @@ def counts(noisy: FloatArray, *, mean: float, variance: float) -> FloatArray:
     exponent = -0.5 * ((noisy[low, None] - nodes) / std) ** 2
     top = exponent.max(axis=1, keepdims=True, initial=-np.inf)
     likelihood = np.exp(exponent - top)
-    evidence = likelihood @ masses.T  # (low cells, shapes)
+    evidence = shrinking.inner(likelihood, masses)  # (low cells, shapes)
     high = noisy[~low]
     total = np.log(np.maximum(evidence, 1e-300)).sum(axis=0) + top.sum()
     total += _log_gamma(high, mean).sum(axis=0) + len(high) * np.log(std * np.sqrt(2.0 * np.pi))
     posterior = np.empty((len(noisy), len(_SHAPES)))
-    posterior[low] = mean * (likelihood @ moments.T) / np.maximum(evidence, 1e-300)
+    posterior[low] = mean * shrinking.inner(likelihood, moments) / np.maximum(evidence, 1e-300)
     # Tweedie: the noisy value plus variance times the slope of the log density there.
     a = np.array(_SHAPES)
     posterior[~low] = high[:, None] + variance * ((a - 1.0) / high[:, None] - a / mean)
@@ -93,10 +93,10 @@ def _smooth(deviation: FloatArray, variance: float) -> tuple[FloatArray, float]:
     coefficients[0] = 0.0
     energy = np.square(coefficients[1:]) / variance
     kept, cost = _smooth_priors(n)
-    gain = 0.5 * (kept @ energy - cost)
+    gain = 0.5 * (np.einsum("rbk,k->rb", kept, energy) - cost)
     weights = np.exp(gain - gain.max())
     evidence = float(gain.max() + np.log(weights.mean()))
-    coefficients[1:] *= np.tensordot(weights / weights.sum(), kept, axes=2)
+    coefficients[1:] *= np.einsum("rb,rbk->k", weights / weights.sum(), kept)
     smoothed: FloatArray = fft.idct(coefficients, norm="ortho")
     return smoothed, evidence
 
@@ -160,10 +160,13 @@ def interaction(
     prior = _RATIOS[:, None] * spread[:, None, :]  # (powers, ratios, groups)
     more = 1.0 + prior
     kept = np.divide(prior, more, out=prior)
-    gain = 0.5 * share * (kept @ (energy / variance) - np.log(more, out=more) @ cells)
+    logs = np.log(more, out=more)
+    # Not with BLAS, which starts threads for so little.
+    gain = np.einsum("prg,g->pr", kept, energy / variance) - np.einsum("prg,g->pr", logs, cells)
+    gain *= 0.5 * share
     weights = np.exp(gain - gain.max())
     weights /= weights.sum()
-    weight = np.tensordot(weights, kept, axes=2)[index].reshape(noisy.shape)
+    weight = np.einsum("pr,prg->g", weights, kept)[index].reshape(noisy.shape)
     return _centered(noisy, weight)
 
 

@@ -52,6 +52,40 @@ def grouped(
     return sums[0], sums[1], sums[2]
 
 
+def inner(rows: FloatArray, others: FloatArray) -> FloatArray:
+    """Return rows @ others.T on this thread alone.
+
+    BLAS starts threads from about ten thousand products on: beside other work that takes longer
+    than the products.
+    """
+    found = np.empty((len(rows), len(others)))
+    _inner(np.ascontiguousarray(rows), np.ascontiguousarray(others), found)
+    return found
+
+
+@compiled
+def _inner(rows: FloatArray, others: FloatArray, out: FloatArray) -> None:
+    whole = len(others) // 4 * 4
+    for i in range(len(rows)):
+        row = rows[i]
+        for j in range(0, whole, 4):
+            o0, o1, o2, o3 = others[j], others[j + 1], others[j + 2], others[j + 3]
+            s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+            for k in range(len(row)):
+                value = row[k]
+                s0 += value * o0[k]
+                s1 += value * o1[k]
+                s2 += value * o2[k]
+                s3 += value * o3[k]
+            out[i, j], out[i, j + 1], out[i, j + 2], out[i, j + 3] = s0, s1, s2, s3
+        for j in range(whole, len(others)):
+            other = others[j]
+            s = 0.0
+            for k in range(len(row)):
+                s += row[k] * other[k]
+            out[i, j] = s
+
+
 @compiled
 def _center(cells: FloatArray, shape: IntArray) -> None:
     after = len(cells)
