@@ -9,8 +9,8 @@ A score needs only its distance from the counts, not the table, and not ten digi
   to that.
 * Elsewhere the sweeps start from T = ab ac bc / (a b c): where three attributes interact no more
   than their pairs do, this is the answer up to products of interactions. They stop at a gap (the
-  largest L1 distance of a pair from its target, relative to the total) of 1e-3, once it no longer
-  halves, which contradictions see to, or after six sweeps.
+  largest L1 distance of a pair from its target, relative to the total) of 1e-4, once it shrinks by
+  less than a fifth, which contradictions see to, or after 20 sweeps.
 
 Either way the result is a function of the pair tables alone, whatever was fitted before. What is
 released is fitted to the end. ``tests/reference/fitting.py`` has the twin.
@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 from engine.fitting import HUGE, TINY, compiled
 from engine.types import FloatArray, IntArray
 
-TOLERANCE = 1e-3
-HALVED = 0.5
-MAX_SWEEPS = 6
+TOLERANCE = 1e-4
+STALLED = 0.8
+MAX_SWEEPS = 20
 MEASURED, PRODUCT = -2, -1
 """How a pair was completed, where it was not through an attribute (0 or more)."""
 
@@ -268,7 +268,7 @@ def fit(
     while done < MAX_SWEEPS:
         gap = _sweep(ab, ac, bc, fa, fb, fc, row, sums)
         done += 1
-        if gap <= TOLERANCE * total or gap > HALVED * before:
+        if gap <= TOLERANCE * total or gap > STALLED * before:
             break
         before = gap
     _fit_first(ab, fa, fb, fc)

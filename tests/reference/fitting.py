@@ -35,7 +35,7 @@ def nearly_fitted(ab: np.ndarray, ac: np.ndarray, bc: np.ndarray, ways: list[int
             sums = table.sum(axis)
             gaps.append(np.abs(sums - target).sum())
             table = table * np.expand_dims(divide(target, sums), axis)
-        if max(gaps) <= triples.TOLERANCE * total or max(gaps) > triples.HALVED * before:
+        if max(gaps) <= triples.TOLERANCE * total or max(gaps) > triples.STALLED * before:
             break
         before = max(gaps)
     return table * divide(ab, table.sum(2))[:, :, None]
