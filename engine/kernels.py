@@ -174,6 +174,54 @@ def center_axes(values: FloatArray, sizes: IntArray, out: FloatArray) -> None:
 
 
 @_compiled
+def overlap_tables(
+    parts: FloatArray,
+    part_at: IntArray,
+    masks: IntArray,
+    sizes: IntArray,
+    start: IntArray,
+    cells: IntArray,
+    tables: FloatArray,
+) -> None:
+    """Sum, for each overlap, the parts that lie within it, spread evenly over its other axes.
+
+    Overlaps and parts are sets of axes in binary: the table of overlap ``code`` has ``cells`` of it
+    from ``start`` of it, and adds up every part whose mask has no bit outside it.
+
+    Shapes:
+        part_at, masks: (parts,); sizes: (axes,); start, cells: (2^axes,), 0 cells: no table.
+    """
+    degree = len(sizes)
+    index, step = np.zeros(degree, dtype=np.int64), np.zeros(degree, dtype=np.int64)
+    for code in range(len(cells)):
+        table = tables[start[code] : start[code] + cells[code]]
+        table[:] = 0.0
+        for p in range(len(masks)):
+            if cells[code] == 0 or masks[p] & ~code:
+                continue
+            along = 1
+            for axis in range(degree - 1, -1, -1):
+                step[axis] = 0
+                if masks[p] >> axis & 1:
+                    step[axis] = along
+                    along *= sizes[axis]
+            scale = along / len(table)
+            index[:] = 0
+            position = part_at[p]
+            for cell in range(len(table)):
+                table[cell] += parts[position] * scale
+                for axis in range(degree - 1, -1, -1):
+                    if not code >> axis & 1:
+                        continue
+                    index[axis] += 1
+                    position += step[axis]
+                    if index[axis] < sizes[axis]:
+                        break
+                    position -= index[axis] * step[axis]
+                    index[axis] = 0
+
+
+@_compiled
 def add_tables(
     flat: FloatArray,
     offsets: IntArray,
