@@ -113,7 +113,8 @@ class Ledger(Shown):
         asked = exact_sum(charge.rho for charge in charges)
         if any(charge.rho.numerator < 0 for charge in charges):
             raise BudgetError("A charge is negative; costs are 0 or more.", code="E_OVERSPEND")
-        if asked > self.left:
+        spent = self.spent + asked
+        if spent > self.total:
             raise BudgetError(
                 f"This step costs rho = {float(asked):.6g} but only {float(self.left):.6g} is "
                 "left. Lower its precision, or plan fewer rounds.",
@@ -126,7 +127,7 @@ class Ledger(Shown):
             log = self._log if len(self._log) == self._length else self._log[: self._length]
             log.extend(charges)
         longer = Ledger.__new__(Ledger)
-        longer._fill(self.total, self.spent + asked, log, self._length + len(charges))
+        longer._fill(self.total, spent, log, self._length + len(charges))
         return longer
 
     def __eq__(self, other: object) -> bool:

@@ -98,6 +98,8 @@ def water_fill(cost: FloatArray, ratio: FloatArray, known: FloatArray, budget: f
 def within_budget(cost: Sequence[Fraction], added: FloatArray, budget: Fraction) -> FloatArray:
     """Lower the precisions, by a few units in the last place, until their exact cost fits."""
     spent = spent_on(cost, added)
+    if spent <= budget:
+        return added
     if spent > budget * (1 + Fraction(1, 2**48)):  # costs far apart: more than rounding
         added = added * float(budget / spent)
         spent = spent_on(cost, added)
@@ -163,14 +165,15 @@ def plan_marginal(
     taus = [tuple(gamma[j] for j in positions) for positions in below.taus]
     knowns = np.asarray(known, dtype=float)[below.position]
     costs, cost, ratio = below.costs, below.cost, below.ratio
-    budget = float(2 * rho)
+    exact_budget = 2 * rho
+    budget = float(exact_budget)
     added = water_fill(cost, ratio, knowns, budget)
     share = cost * added / budget
     kept = share >= omit_below
     kept[int(share.argmax())] = True
     if respend and not kept[share > 0].all():
         added = water_fill(cost, np.where(kept, ratio, 0.0), knowns, budget)
-    added = within_budget(costs, np.where(kept, added, 0.0), 2 * rho)
+    added = within_budget(costs, np.where(kept, added, 0.0), exact_budget)
     planned = zip(taus, knowns.tolist(), added.tolist(), costs, strict=True)
     return tuple(Allocation(tau, k, x, _charge(c, x)) for tau, k, x, c in planned)
 
