@@ -196,6 +196,10 @@ def overlap_tables(
     for code in range(len(cells)):
         table = tables[start[code] : start[code] + cells[code]]
         table[:] = 0.0
+        last = degree - 1
+        while last >= 0 and not code >> last & 1:
+            last -= 1
+        inner = sizes[last] if last >= 0 else 1
         for p in range(len(masks)):
             if cells[code] == 0 or masks[p] & ~code:
                 continue
@@ -208,9 +212,17 @@ def overlap_tables(
             scale = along / len(table)
             index[:] = 0
             position = part_at[p]
-            for cell in range(len(table)):
-                table[cell] += parts[position] * scale
-                for axis in range(degree - 1, -1, -1):
+            for cell in range(0, len(table), inner):
+                row = table[cell : cell + inner]
+                # The last axis of the overlap is the part's last too, or none of its axes.
+                if last >= 0 and step[last] == 1:
+                    line = parts[position : position + inner]
+                    for k in range(inner):
+                        row[k] += line[k] * scale
+                else:
+                    for k in range(inner):
+                        row[k] += parts[position] * scale
+                for axis in range(last - 1, -1, -1):
                     if not code >> axis & 1:
                         continue
                     index[axis] += 1
