@@ -4,7 +4,7 @@ GReM counts a residual that was never measured as zero. Here the table of a marg
 the bottom: what was measured is shrunk towards what the levels below predict, by as much as noise
 demands (``shrinkage``), and what was not measured is as the levels below imply, no more.
 
-* total: as estimated, not below zero;
+* total: as estimated, lowered where noise hides the cells, not below zero;
 * one attribute: posterior mean of its counts;
 * two, measured: the product of the two, plus the posterior mean of the interaction;
 * two, not measured: through the attribute x that both were measured with and that says most of
@@ -19,7 +19,8 @@ not agree with each other as GReM's do.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -29,12 +30,14 @@ from numpy.typing import NDArray
 from engine import fitting, kernels, routes, shrinkage, shrinking, triples
 from engine.domain import Domain, subsets
 from engine.layout import Layout
-from engine.released import Belief, Beliefs, Estimate
+from engine.released import Beliefs, Estimate
 from engine.residuals import part_of, privacy_cost
 from engine.types import AttributeSet, FloatArray, IntArray
 
 RELATIVE = 0.3
 """Expected interaction relative to the predicted table, for each attribute beyond the first."""
+LEARNERS = 32
+"""Most free numbers of an interaction that learns its size from others; more tell it themselves."""
 _PARALLEL_CELLS = 200_000
 """Cells below which a second thread costs more than it brings."""
 
@@ -47,8 +50,7 @@ def maxent(beliefs: Beliefs, domain: Domain, gamma: AttributeSet) -> Estimate:
         domain: Of the attributes.
         gamma: Which marginal.
     """
-    known = [tau for tau in beliefs if len(tau) == 2]
-    closure = {tau for attrs in (gamma, *known) for tau in subsets(attrs)}
+    closure = {tau for attrs in (gamma, *beliefs) for tau in subsets(attrs)}
     ordered = sorted(closure, key=lambda attrs: (len(attrs), attrs))
     return estimate_of(Completed(Layout(domain.sizes, ordered), beliefs), domain, gamma)
 
@@ -117,10 +119,14 @@ class Completed:
         self._information = np.zeros((d, d))
         self._through: IntArray = np.full((d, d), -1, dtype=np.int64)
         self._pair_measured: NDArray[np.bool_] = np.zeros((d, d), dtype=np.bool_)
+        self._measured: dict[AttributeSet, tuple[FloatArray, shrinkage.Evidence]] = {}
+        # Priors of three attributes or more, where there are any; None until asked for.
+        self._learned: dict[int, FloatArray | None] = {}
         self._total = 0.0
+        self._degree: IntArray = np.array([len(attrs) for attrs in layout.sets], dtype=np.int64)
         self._completed_by: IntArray = np.full((d, d), triples.PRODUCT, dtype=np.int64)
         # Triples that their pairs say all of.
-        self._implied: NDArray[np.bool_] = np.array([len(attrs) == 3 for attrs in layout.sets])
+        self._implied: NDArray[np.bool_] = self._degree == 3
         self._refresh(everything=True, changed=beliefs)
 
     # -- answering ------------------------------------------------------------------------------
@@ -169,6 +175,16 @@ class Completed:
 
     def _larger(self, gamma: AttributeSet) -> FloatArray:
         """Three attributes or more: fit what lies below, then add the interaction measured."""
+        table = self._below(gamma)
+        if gamma not in self.beliefs:
+            return table
+        observed, found = self._found(gamma, table)
+        prior = self._prior(len(gamma)) if self._free(gamma) <= LEARNERS else None
+        added = shrinkage.interaction(observed, found, prior)
+        return _projected(table + added, self._total)
+
+    def _below(self, gamma: AttributeSet) -> FloatArray:
+        """Three attributes or more: the table of maximum entropy that fits what lies below."""
         larger = self._larger_below(gamma)
         if len(gamma) == 3:
             # In memory order, as the loop does it: what contradicts depends on the order.
@@ -183,8 +199,7 @@ class Completed:
             targets |= {p: self._pair(*p) for p in combinations(gamma, 2) if p not in covered}
             at = {tuple(axis[i] for i in below): table for below, table in targets.items()}
             table = fitting.fit(tuple(self.layout.sizes[i] for i in gamma), at)
-        belief = self.beliefs.get(gamma)
-        return table if belief is None else self._shrunk(gamma, belief, table)
+        return table
 
     def _larger_below(self, gamma: AttributeSet) -> list[AttributeSet]:
         """Largest measured proper subsets of gamma with three attributes or more."""
@@ -195,17 +210,43 @@ class Completed:
                     found.append(below)
         return found
 
-    def _shrunk(self, tau: AttributeSet, belief: Belief, predicted: FloatArray) -> FloatArray:
-        """Add to a predicted table the posterior mean of its measured interaction."""
-        shape = predicted.shape
+    def _found(
+        self, tau: AttributeSet, predicted: FloatArray
+    ) -> tuple[FloatArray, shrinkage.Evidence]:
+        """Return the interaction measured over tau, beyond a prediction, and what it says."""
+        belief, shape = self.beliefs[tau], predicted.shape
         measured = part_of(np.asarray(belief.values), tau, tau, shape)
         observed = measured - shrinking.centered(predicted)
-        freedom = math.prod(n - 1 for n in shape)
-        added = shrinkage.interaction(
-            observed, predicted,
-            variance=freedom / predicted.size / belief.precision, freedom=freedom,
-        )  # fmt: skip
-        return _projected(predicted + added, self._total)
+        freedom = self._free(tau)
+        variance = freedom / predicted.size / belief.precision
+        found = shrinkage.evidence(observed, predicted, variance=variance, freedom=freedom)
+        return observed, found
+
+    def _prior(self, degree: int) -> FloatArray | None:
+        """What the measured interactions of three attributes or more have in common, if asked."""
+        if degree not in self._learned:
+            return None
+        found = self._learned[degree]
+        if found is None:
+            measured = sorted(tau for tau in self.beliefs if len(tau) == degree)
+            small = [tau for tau in measured if self._free(tau) <= LEARNERS]
+            found = shrinkage.learned([self._found(t, self._below(t))[1].gain for t in small])
+            self._learned[degree] = found
+        return found
+
+    def _learnable(self) -> dict[int, FloatArray | None]:
+        """Degrees above two of which half of all interactions, or more, were measured.
+
+        Where fewer were, rounds chose them for their size: they say nothing of others.
+        """
+        attributes = len({i for tau in self.beliefs for i in tau})
+        measured = Counter(len(tau) for tau in self.beliefs)
+        small = {len(tau) for tau in self.beliefs if self._free(tau) <= LEARNERS}
+        return {
+            degree: None
+            for degree, number in measured.items()
+            if degree > 2 and degree in small and 2 * number >= math.comb(attributes, degree)
+        }
 
     # -- keeping up to date ---------------------------------------------------------------------
 
@@ -229,12 +270,16 @@ class Completed:
             i for i in range(len(self.layout.sizes))
             if (everything or (i,) in changed) and (i,) in self.layout.index
         ]  # fmt: skip
-        total = self.beliefs.get(())
-        self._total = max(float(total.values), 0.0) if total is not None else 0.0
+        learning = bool(self._learned)
+        self._learned = self._learnable()
+        self._total = _low_total(self.beliefs, self.layout.sizes)
         for i in ones:
             self._ones[i][...] = self._one(i)
         moved = self._refresh_pairs(ones, changed)
-        return self._touched(ones, moved, changed)
+        touched = self._touched(ones, moved, changed)
+        if changed and (learning or self._learned):  # all of them learn from each other
+            return np.union1d(touched, np.flatnonzero(self._degree > 2))
+        return touched
 
     def _refresh_pairs(
         self, ones: list[int], changed: Collection[AttributeSet]
@@ -249,9 +294,8 @@ class Completed:
                 moved[tau] = moved[tau[::-1]] = True
         moved &= self._pair_measured
         for a, b in self._pairs[moved[first, second]].tolist():
-            table = self._shrunk((a, b), self.beliefs[a, b], self._product(a, b))
-            self._pair(a, b)[...] = table
-            self._information[a, b] = self._information[b, a] = _mutual_information(table)
+            self._measured[a, b] = self._found((a, b), self._product(a, b))
+        self._shrink_pairs(moved)
         before, self._through = self._through, routes.strongest(self._information)
         self._completed_by = np.where(self._pair_measured, triples.MEASURED, self._through)
         x = self._through[first, second]
@@ -263,6 +307,27 @@ class Completed:
         moved[first[stale], second[stale]] = moved[second[stale], first[stale]] = True
         self._complete(self._pairs[stale])
         return moved
+
+    def _shrink_pairs(self, moved: NDArray[np.bool_]) -> None:
+        """Complete the measured pairs that moved, and those that learn from one of them."""
+        small = [pair for pair in sorted(self._measured) if self._free(pair) <= LEARNERS]
+        prior = None
+        if any(moved[pair] for pair in small):
+            prior = shrinkage.learned([self._measured[pair][1].gain for pair in small])
+            for pair in small:
+                moved[pair] = moved[pair[::-1]] = True
+        first, second = self._pairs.T
+        for a, b in self._pairs[moved[first, second]].tolist():
+            observed, found = self._measured[a, b]
+            known = prior if self._free((a, b)) <= LEARNERS else None
+            added = shrinkage.interaction(observed, found, known)
+            table = _projected(self._product(a, b) + added, self._total)
+            self._pair(a, b)[...] = table
+            self._information[a, b] = self._information[b, a] = _mutual_information(table)
+
+    def _free(self, tau: AttributeSet) -> int:
+        """Dimension of the residual over tau."""
+        return math.prod(self.layout.sizes[i] - 1 for i in tau)
 
     def _complete(self, which: IntArray) -> None:
         """Complete pairs that were not measured."""
@@ -342,6 +407,22 @@ class Completed:
     def _product(self, a: int, b: int) -> FloatArray:
         product: FloatArray = np.outer(self._ones[a], self._ones[b] / max(self._total, 1e-300))
         return product
+
+
+def _low_total(beliefs: Beliefs, sizes: Sequence[int]) -> float:
+    """The number of records, taken the lower the less is known of where they are.
+
+    Where noise hides the cells, most records of a table lie in cells that should hold none: a total
+    too high then costs its whole excess, one too low almost nothing. So up to one standard
+    deviation is taken off, all of it if three attributes of typical size leave a cell far fewer
+    records than the total's noise, nothing if they leave far more.
+    """
+    belief = beliefs.get(())
+    if belief is None:
+        return 0.0
+    total, std = float(belief.values), 1.0 / math.sqrt(belief.precision)
+    cells = math.exp(3.0 * float(np.mean(np.log(sizes))))
+    return max(total - std / (1.0 + max(total, 0.0) / cells / std), 0.0)
 
 
 def _projected(table: FloatArray, total: float) -> FloatArray:

@@ -2,14 +2,17 @@
 
 Two priors serve every table. Cells of a 1-way marginal are drawn from one gamma distribution, whose
 shape says how spiky the marginal is. Interactions (what a table adds to the one predicted from its
-smaller marginals) are drawn from a normal distribution whose spread follows the predicted cell. In
-both, the one free number is the one under which the noisy table is most likely, so where noise
-dominates the answer is the prediction, and where it does not the answer is what was measured.
+smaller marginals) are drawn from a normal distribution whose spread follows the predicted cell. The
+free numbers are averaged over by how likely they make the noisy table, so where noise dominates the
+answer is the prediction, and where it does not the answer is what was measured. For interactions
+the tables also learn from each other how large they are (``learned``).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from scipy import fft, special
@@ -22,7 +25,12 @@ _SHAPES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.0, 6.0, 12.0, 25.0, 50.0, 100.
 _POWERS = (0.0, 0.5, 1.0)
 """How an interaction's spread follows the predicted cell: not at all, as Poisson, in proportion."""
 _RATIOS = np.exp(np.linspace(-4.0, 40.0, 45))
-"""Prior variance tried, in units of the noise variance."""
+"""Prior variance of smooth deviations tried, in units of the noise variance."""
+RELATIVES = np.exp(np.linspace(-20.0, 8.0, 57))
+"""Squared size of an interaction relative to the predicted table: 0.005 % to 50 times it."""
+_MADE_UP = 3.0
+"""Interactions of every size alike that are thought of beside those measured."""
+_LEARNING = 30
 _BENDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 _SMOOTH_FROM = 5
 _BINS_PER_OCTAVE = 8
@@ -132,42 +140,92 @@ def _log_gamma(cells: FloatArray, mean: float) -> FloatArray:
     return density
 
 
-def interaction(
-    noisy: FloatArray, predicted: FloatArray, *, variance: float, freedom: int
-) -> FloatArray:
-    """Return the posterior mean of an interaction: what the top residual adds to a prediction.
+class Evidence(NamedTuple):
+    """What a noisy interaction says of its own spread, and what is needed to shrink it.
 
-    Prior: independent normal cells with variance t v, v = predicted^(2 k) scaled to mean 1, under
-    the condition that every axis sums to zero. k and t are the most likely of a fixed list, t = 0
-    included.
+    Prior: independent normal cells, under the condition that every axis sums to zero. The variance
+    of a cell is relative² v, where v = predicted^(2 k), scaled to the mean of predicted².
+
+    Args:
+        gain: Log likelihood of each k and relative², over no interaction at all.
+        ratio: Prior variance in units of the noise variance, for relative = 1.
+        group: Of each cell; cells of about the same predicted size share what is kept of them.
+
+    Shapes:
+        gain: (powers, relatives); ratio: (powers, groups); group: (cells,).
+    """
+
+    gain: FloatArray
+    ratio: FloatArray
+    group: IntArray
+
+
+def evidence(
+    noisy: FloatArray, predicted: FloatArray, *, variance: float, freedom: int
+) -> Evidence:
+    """Return what a noisy interaction says of its own spread.
 
     Args:
         noisy: The measured top residual less the prediction's, reconstructed: sums to zero along
             every axis.
         predicted: The table that smaller marginals predict; zero or more.
-        variance: Noise variance of each cell of ``noisy``.
+        variance: Noise variance of each cell of ``noisy``, above zero.
         freedom: Dimension of the residual, prod (n_i - 1): the cells are not independent.
 
     Shapes:
-        noisy, predicted and the result: (n_i for i in gamma), records.
+        noisy and predicted: (n_i for i in gamma), records.
     """
-    if variance <= 0:
-        return noisy
-    energy, cells, scale, index = _binned(noisy, predicted)
-    share = freedom / noisy.size
-    spread = scale[None, :] ** (2.0 * np.array(_POWERS)[:, None])
-    spread /= (spread @ cells / noisy.size)[:, None]
-    prior = _RATIOS[:, None] * spread[:, None, :]  # (powers, ratios, groups)
-    more = 1.0 + prior
-    kept = np.divide(prior, more, out=prior)
-    logs = np.log(more, out=more)
-    # Not with BLAS, which starts threads for so little.
-    gain = np.einsum("prg,g->pr", kept, energy / variance) - np.einsum("prg,g->pr", logs, cells)
-    gain *= 0.5 * share
-    weights = np.exp(gain - gain.max())
+    energy, cells, scale, group = _binned(noisy, predicted)
+    ratio = scale[None, :] ** (2.0 * np.array(_POWERS)[:, None])
+    ratio /= np.einsum("pg,g->p", ratio, cells / noisy.size)[:, None]
+    ratio *= float(np.vdot(predicted, predicted)) / predicted.size / variance
+    gain = 0.5 * freedom / noisy.size * shrinking.gains(ratio, RELATIVES, energy / variance, cells)
+    return Evidence(gain, ratio, group)
+
+
+def learned(gains: Sequence[FloatArray]) -> FloatArray:
+    """Return how often each k and relative² occurs among many interactions, as a prior for each.
+
+    The shares under which all of them together are most likely, a few made-up ones (``_MADE_UP``)
+    that favour none included: with few interactions, or few cells in each, it is these shares that
+    tell a typical interaction from noise.
+
+    Args:
+        gains: Of ``Evidence``; all of interactions of the same number of attributes.
+
+    Shapes:
+        gains: each (powers, relatives), as the result, which sums to one.
+
+    Source:
+        Expectation maximisation for the shares of a mixture (Dempster, Laird, Rubin 1977).
+    """
+    likelihood = np.exp([(gain - gain.max()).ravel() for gain in gains])
+    even = 1.0 / likelihood.shape[1]
+    shares = np.full(likelihood.shape[1], even)
+    for _ in range(_LEARNING):
+        weight = likelihood * shares
+        weight /= weight.sum(axis=1, keepdims=True)
+        shares = (weight.sum(axis=0) + _MADE_UP * even) / (len(gains) + _MADE_UP)
+    return shares.reshape(gains[0].shape)
+
+
+def interaction(noisy: FloatArray, found: Evidence, prior: FloatArray | None = None) -> FloatArray:
+    """Return the posterior mean of an interaction: what the top residual adds to a prediction.
+
+    Args:
+        noisy: As ``evidence`` had it.
+        found: Its evidence.
+        prior: Of each k and relative², from ``learned``; None: all alike.
+
+    Shapes:
+        noisy and the result: (n_i for i in gamma), records.
+    """
+    weights = np.exp(found.gain - found.gain.max())
+    if prior is not None:
+        weights *= prior
     weights /= weights.sum()
-    weight = np.einsum("pr,prg->g", weights, kept)[index].reshape(noisy.shape)
-    return _centered(noisy, weight)
+    kept = shrinking.kept_of(found.ratio, RELATIVES, weights)
+    return _centered(noisy, kept[found.group].reshape(noisy.shape))
 
 
 def _binned(

@@ -11,6 +11,8 @@ from engine.fitting import compiled
 from engine.types import FloatArray, IntArray
 
 _MOST_CUTS = 100
+_NEGLIGIBLE = 1e-12
+"""Weights that no sum of them would show."""
 
 
 def centered(table: FloatArray) -> FloatArray:
@@ -61,6 +63,60 @@ def inner(rows: FloatArray, others: FloatArray) -> FloatArray:
     found = np.empty((len(rows), len(others)))
     _inner(np.ascontiguousarray(rows), np.ascontiguousarray(others), found)
     return found
+
+
+def gains(
+    ratio: FloatArray, relatives: FloatArray, energy: FloatArray, cells: FloatArray
+) -> FloatArray:
+    """Return the sum over groups of energy p / (1 + p) - cells log(1 + p), p = relative² ratio.
+
+    Shapes:
+        ratio: (powers, groups); relatives: (relatives,); energy, cells: (groups,); the result:
+            (powers, relatives).
+    """
+    found = np.empty((len(ratio), len(relatives)))
+    _gains(ratio, relatives, energy, cells, found)
+    return found
+
+
+def kept_of(ratio: FloatArray, relatives: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return the mean of p / (1 + p), p = relative² ratio, under these weights, for each group.
+
+    Shapes:
+        As ``gains``; weights: (powers, relatives); the result: (groups,).
+    """
+    found = np.zeros(ratio.shape[1])
+    _kept_of(ratio, relatives, weights, found)
+    return found
+
+
+@compiled
+def _gains(
+    ratio: FloatArray, relatives: FloatArray, energy: FloatArray, cells: FloatArray, out: FloatArray
+) -> None:
+    for p in range(ratio.shape[0]):
+        row = ratio[p]
+        for r in range(len(relatives)):
+            relative, total = relatives[r], 0.0
+            for g in range(len(row)):
+                prior = relative * row[g]
+                total += energy[g] * (prior / (1.0 + prior)) - cells[g] * np.log(1.0 + prior)
+            out[p, r] = total
+
+
+@compiled
+def _kept_of(
+    ratio: FloatArray, relatives: FloatArray, weights: FloatArray, out: FloatArray
+) -> None:
+    for p in range(ratio.shape[0]):
+        row = ratio[p]
+        for r in range(len(relatives)):
+            relative, weight = relatives[r], weights[p, r]
+            if weight < _NEGLIGIBLE:
+                continue
+            for g in range(len(row)):
+                prior = relative * row[g]
+                out[g] += weight * (prior / (1.0 + prior))
 
 
 @compiled
