@@ -322,6 +322,7 @@ class Completed:
             known = prior if self._free((a, b)) <= LEARNERS else None
             added = shrinkage.interaction(observed, found, known)
             table = _projected(self._product(a, b) + added, self._total)
+            table = shrinking.raked(table, self._ones[a], self._ones[b])
             self._pair(a, b)[...] = table
             self._information[a, b] = self._information[b, a] = _mutual_information(table)
 

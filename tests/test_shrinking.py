@@ -48,3 +48,39 @@ def test_groups_add_up_their_cells() -> None:
     assert np.allclose(energy, np.bincount(group, noisy.ravel() ** 2, minlength=5))
     assert np.array_equal(number, np.bincount(group, minlength=5))
     assert np.allclose(sizes, np.bincount(group, size, minlength=5))
+
+
+@given(st.integers(0, 10_000))
+def test_raking_is_that_of_the_twin_and_meets_the_sums(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    shape = tuple(rng.integers(1, 8, size=2))
+    truth = rng.exponential(10.0, shape) * (rng.random(shape) < 0.7)
+    rows, columns = truth.sum(axis=1), truth.sum(axis=0)
+    start = truth * rng.exponential(1.0, shape)
+    found = shrinking.raked(start, rows, columns)
+    assert (found >= 0).all()
+    # The columns come last: exact. The rows as far as 50 rakings bring them.
+    assert np.allclose(found.sum(axis=0), columns, rtol=1e-9, atol=1e-9)
+    off = np.abs(found.sum(axis=1) - rows).sum()
+    assert off <= 0.05 * rows.sum()
+    if off <= 1e-9 * rows.sum():
+        assert relative_error(found, twin.raked(start, rows, columns, 50)) <= 1e-6
+
+
+def test_raking_fills_a_row_that_was_empty_and_must_not_be() -> None:
+    found = shrinking.raked(
+        np.array([[0.0, 0.0], [5.0, 5.0]]), np.array([4.0, 6.0]), np.array([3.0, 7.0])
+    )
+    assert found.sum(axis=1) == pytest.approx([4.0, 6.0], rel=1e-6)
+    assert found.sum(axis=0) == pytest.approx([3.0, 7.0], rel=1e-9)
+
+
+def test_gains_and_what_is_kept_are_those_of_the_twins() -> None:
+    rng = np.random.default_rng(0)
+    ratio, relatives = rng.exponential(1.0, (3, 20)), np.exp(np.linspace(-9, 9, 13))
+    energy, cells = rng.exponential(5.0, 20), rng.integers(1, 9, 20).astype(float)
+    expected = twin.gains(ratio, relatives, energy, cells)
+    assert np.allclose(shrinking.gains(ratio, relatives, energy, cells), expected, rtol=1e-9)
+    weights = rng.dirichlet(np.ones(39)).reshape(3, 13)
+    expected = twin.kept_of(ratio, relatives, weights)
+    assert np.allclose(shrinking.kept_of(ratio, relatives, weights), expected, rtol=1e-9)

@@ -29,3 +29,28 @@ def projected(table: np.ndarray, total: float) -> np.ndarray:
         cut = (low + high) / 2
         low, high = (cut, high) if np.maximum(table - cut, 0).sum() > total else (low, cut)
     return np.maximum(table - low, 0.0)
+
+
+def raked(table: np.ndarray, rows: np.ndarray, columns: np.ndarray, times: int) -> np.ndarray:
+    """Scale rows, then columns, so many times."""
+    table = table + 1e-9 * np.outer(rows, columns) / max(rows.sum(), 1e-300)
+    for _ in range(times):
+        for axis, wanted in ((1, rows), (0, columns)):
+            sums = table.sum(axis, keepdims=True)
+            factor = np.expand_dims(wanted, axis) / np.where(sums > 0, sums, 1.0)
+            table = table * factor
+    return table
+
+
+def gains(
+    ratio: np.ndarray, relatives: np.ndarray, energy: np.ndarray, cells: np.ndarray
+) -> np.ndarray:
+    """Sum over groups of energy p / (1 + p) - cells log(1 + p)."""
+    prior = relatives[None, :, None] * ratio[:, None, :]
+    return (energy * prior / (1.0 + prior) - cells * np.log1p(prior)).sum(axis=2)
+
+
+def kept_of(ratio: np.ndarray, relatives: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Mean of p / (1 + p) for each group."""
+    prior = relatives[None, :, None] * ratio[:, None, :]
+    return np.einsum("pr,prg->g", weights, prior / (1.0 + prior))
