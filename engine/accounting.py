@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, NoReturn, cast
@@ -41,6 +41,17 @@ class Charge:
     what: Literal["measure", "select"]
     attrs: AttributeSet | None
     rho: Fraction
+
+
+def exact_sum(values: Iterable[Fraction]) -> Fraction:
+    """Add up over one common denominator: the exact sum, without reducing it at every step.
+
+    >>> exact_sum([Fraction(1, 6), Fraction(1, 3)])
+    Fraction(1, 2)
+    """
+    parts = [value.as_integer_ratio() for value in values]
+    common = math.lcm(*[below for _, below in parts])
+    return Fraction(sum(above * (common // below) for above, below in parts), common)
 
 
 _appending = threading.Lock()
@@ -99,10 +110,11 @@ class Ledger(Shown):
         Raises:
             BudgetError: If the sum would exceed the total (``E_OVERSPEND``). Nothing is charged.
         """
-        asked = sum((charge.rho for charge in charges), Fraction(0))
-        if any(charge.rho < 0 for charge in charges):
+        asked = exact_sum(charge.rho for charge in charges)
+        if any(charge.rho.numerator < 0 for charge in charges):
             raise BudgetError("A charge is negative; costs are 0 or more.", code="E_OVERSPEND")
-        if asked > self.left:
+        spent = self.spent + asked
+        if spent > self.total:
             raise BudgetError(
                 f"This step costs rho = {float(asked):.6g} but only {float(self.left):.6g} is "
                 "left. Lower its precision, or plan fewer rounds.",
@@ -115,7 +127,7 @@ class Ledger(Shown):
             log = self._log if len(self._log) == self._length else self._log[: self._length]
             log.extend(charges)
         longer = Ledger.__new__(Ledger)
-        longer._fill(self.total, self.spent + asked, log, self._length + len(charges))
+        longer._fill(self.total, spent, log, self._length + len(charges))
         return longer
 
     def __eq__(self, other: object) -> bool:

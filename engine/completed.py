@@ -4,7 +4,7 @@ GReM counts a residual that was never measured as zero. Here the table of a marg
 the bottom: what was measured is shrunk towards what the levels below predict, by as much as noise
 demands (``shrinkage``), and what was not measured is as the levels below imply, no more.
 
-* total: as estimated, not below zero;
+* total: as estimated, lowered where noise hides the cells, not below zero;
 * one attribute: posterior mean of its counts;
 * two, measured: the product of the two, plus the posterior mean of the interaction;
 * two, not measured: through the attribute x that both were measured with and that says most of
@@ -19,23 +19,25 @@ not agree with each other as GReM's do.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import fitting, kernels, shrinkage
-from engine.completion import simplex_table
+from engine import fitting, kernels, routes, shrinkage, shrinking, triples
 from engine.domain import Domain, subsets
 from engine.layout import Layout
-from engine.released import Belief, Beliefs, Estimate
+from engine.released import Beliefs, Estimate
 from engine.residuals import part_of, privacy_cost
 from engine.types import AttributeSet, FloatArray, IntArray
 
 RELATIVE = 0.3
 """Expected interaction relative to the predicted table, for each attribute beyond the first."""
+LEARNERS = 32
+"""Most free numbers of an interaction that learns its size from others; more tell it themselves."""
 _PARALLEL_CELLS = 200_000
 """Cells below which a second thread costs more than it brings."""
 
@@ -48,8 +50,7 @@ def maxent(beliefs: Beliefs, domain: Domain, gamma: AttributeSet) -> Estimate:
         domain: Of the attributes.
         gamma: Which marginal.
     """
-    known = [tau for tau in beliefs if len(tau) == 2]
-    closure = {tau for attrs in (gamma, *known) for tau in subsets(attrs)}
+    closure = {tau for attrs in (gamma, *beliefs) for tau in subsets(attrs)}
     ordered = sorted(closure, key=lambda attrs: (len(attrs), attrs))
     return estimate_of(Completed(Layout(domain.sizes, ordered), beliefs), domain, gamma)
 
@@ -102,20 +103,31 @@ class Completed:
         self.layout = layout
         self.beliefs = beliefs
         d = len(layout.sizes)
-        self._ones: list[FloatArray] = [np.zeros(n) for n in layout.sizes]
+        self._sizes: IntArray = np.array(layout.sizes, dtype=np.int64)
+        self._rank: IntArray = np.lexsort((np.arange(d), self._sizes)).argsort()
+        self._one_at: IntArray = np.concatenate([[0], np.cumsum(self._sizes)])
+        self._flat_ones = np.zeros(int(self._one_at[-1]))
+        self._ones = np.split(self._flat_ones, self._one_at[1:-1])  # views
         pairs = [attrs for attrs in layout.sets if len(attrs) == 2]
-        self._pairs = pairs
-        cells = [layout.sizes[a] * layout.sizes[b] for a, b in pairs]
-        starts = np.concatenate([[0], np.cumsum(cells, dtype=np.int64)])
+        self._pairs: IntArray = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        cells = self._sizes[self._pairs].prod(axis=1)
+        starts = np.concatenate([[0], np.cumsum(cells)])
         self._flat = np.zeros(int(starts[-1]))
+        first, second = self._pairs.T
         self._pair_at: IntArray = np.full((d, d), -1, dtype=np.int64)
-        for (a, b), start in zip(pairs, starts.tolist(), strict=False):
-            self._pair_at[a, b] = self._pair_at[b, a] = start
+        self._pair_at[first, second] = self._pair_at[second, first] = starts[:-1]
         self._information = np.zeros((d, d))
         self._through: IntArray = np.full((d, d), -1, dtype=np.int64)
+        self._pair_measured: NDArray[np.bool_] = np.zeros((d, d), dtype=np.bool_)
+        self._measured: dict[AttributeSet, tuple[FloatArray, shrinkage.Evidence]] = {}
+        # Priors of three attributes or more, where there are any; None until asked for.
+        self._learned: dict[int, FloatArray | None] = {}
         self._total = 0.0
         self._degree: IntArray = np.array([len(attrs) for attrs in layout.sets], dtype=np.int64)
-        self._refresh(everything=True, changed=())
+        self._completed_by: IntArray = np.full((d, d), triples.PRODUCT, dtype=np.int64)
+        # Triples that their pairs say all of.
+        self._implied: NDArray[np.bool_] = self._degree == 3
+        self._refresh(everything=True, changed=beliefs)
 
     # -- answering ------------------------------------------------------------------------------
 
@@ -135,37 +147,44 @@ class Completed:
         The result is private, like the counts; nothing of it is kept here.
         """
         layout = self.layout
-        plain = (self._degree[positions] == 3) & ~self._measured(positions)
+        plain = self._implied[positions]
         for k in positions[~plain].tolist():
             difference = self.table(layout.sets[k]) - layout.view(counts, k)
             l1[k] = float(np.abs(difference).sum())
-        triples = positions[plain]
-        if not len(triples):
+        which = positions[plain]
+        if not len(which):
             return
 
         def compare(first: int, last: int) -> None:
-            fitting.fit_triples(
+            triples.distances(
                 self._flat,
                 self._pair_at,
+                self._completed_by,
                 layout.axis_attr,
                 layout.axis_size,
                 layout.offsets,
                 counts,
-                triples,
+                which,
                 l1,
                 first,
                 last,
             )
 
-        work = layout.cells[triples]
+        work = layout.cells[which]
         kernels.in_threads(compare, kernels.parts(work, at_least=_PARALLEL_CELLS))
-
-    def _measured(self, positions: IntArray) -> NDArray[np.bool_]:
-        sets = self.layout.sets
-        return np.array([sets[k] in self.beliefs for k in positions.tolist()], dtype=np.bool_)
 
     def _larger(self, gamma: AttributeSet) -> FloatArray:
         """Three attributes or more: fit what lies below, then add the interaction measured."""
+        table = self._below(gamma)
+        if gamma not in self.beliefs:
+            return table
+        observed, found = self._found(gamma, table)
+        prior = self._prior(len(gamma)) if self._free(gamma) <= LEARNERS else None
+        added = shrinkage.interaction(observed, found, prior)
+        return _projected(table + added, self._total)
+
+    def _below(self, gamma: AttributeSet) -> FloatArray:
+        """Three attributes or more: the table of maximum entropy that fits what lies below."""
         larger = self._larger_below(gamma)
         if len(gamma) == 3:
             # In memory order, as the loop does it: what contradicts depends on the order.
@@ -180,8 +199,7 @@ class Completed:
             targets |= {p: self._pair(*p) for p in combinations(gamma, 2) if p not in covered}
             at = {tuple(axis[i] for i in below): table for below, table in targets.items()}
             table = fitting.fit(tuple(self.layout.sizes[i] for i in gamma), at)
-        belief = self.beliefs.get(gamma)
-        return table if belief is None else self._shrunk(gamma, belief, table)
+        return table
 
     def _larger_below(self, gamma: AttributeSet) -> list[AttributeSet]:
         """Largest measured proper subsets of gamma with three attributes or more."""
@@ -192,17 +210,43 @@ class Completed:
                     found.append(below)
         return found
 
-    def _shrunk(self, tau: AttributeSet, belief: Belief, predicted: FloatArray) -> FloatArray:
-        """Add to a predicted table the posterior mean of its measured interaction."""
-        shape = predicted.shape
+    def _found(
+        self, tau: AttributeSet, predicted: FloatArray
+    ) -> tuple[FloatArray, shrinkage.Evidence]:
+        """Return the interaction measured over tau, beyond a prediction, and what it says."""
+        belief, shape = self.beliefs[tau], predicted.shape
         measured = part_of(np.asarray(belief.values), tau, tau, shape)
-        observed = measured - _interaction_of(predicted)
-        freedom = math.prod(n - 1 for n in shape)
-        added = shrinkage.interaction(
-            observed, predicted,
-            variance=freedom / predicted.size / belief.precision, freedom=freedom,
-        )  # fmt: skip
-        return _projected(predicted + added, self._total)
+        observed = measured - shrinking.centered(predicted)
+        freedom = self._free(tau)
+        variance = freedom / predicted.size / belief.precision
+        found = shrinkage.evidence(observed, predicted, variance=variance, freedom=freedom)
+        return observed, found
+
+    def _prior(self, degree: int) -> FloatArray | None:
+        """What the measured interactions of three attributes or more have in common, if asked."""
+        if degree not in self._learned:
+            return None
+        found = self._learned[degree]
+        if found is None:
+            measured = sorted(tau for tau in self.beliefs if len(tau) == degree)
+            small = [tau for tau in measured if self._free(tau) <= LEARNERS]
+            found = shrinkage.learned([self._found(t, self._below(t))[1].gain for t in small])
+            self._learned[degree] = found
+        return found
+
+    def _learnable(self) -> dict[int, FloatArray | None]:
+        """Degrees above two of which half of all interactions, or more, were measured.
+
+        Where fewer were, rounds chose them for their size: they say nothing of others.
+        """
+        attributes = len({i for tau in self.beliefs for i in tau})
+        measured = Counter(len(tau) for tau in self.beliefs)
+        small = {len(tau) for tau in self.beliefs if self._free(tau) <= LEARNERS}
+        return {
+            degree: None
+            for degree, number in measured.items()
+            if degree > 2 and degree in small and 2 * number >= math.comb(attributes, degree)
+        }
 
     # -- keeping up to date ---------------------------------------------------------------------
 
@@ -217,60 +261,112 @@ class Completed:
 
     def _refresh(self, *, everything: bool, changed: Collection[AttributeSet]) -> IntArray:
         everything = everything or () in changed
+        for tau in changed:
+            if len(tau) == 2:
+                self._pair_measured[tau] = self._pair_measured[tau[::-1]] = True
+            elif len(tau) == 3 and tau in self.layout.index:
+                self._implied[self.layout.index[tau]] = False
         ones = [
             i for i in range(len(self.layout.sizes))
             if (everything or (i,) in changed) and (i,) in self.layout.index
         ]  # fmt: skip
-        total = self.beliefs.get(())
-        self._total = max(float(total.values), 0.0) if total is not None else 0.0
+        learning = bool(self._learned)
+        self._learned = self._learnable()
+        self._total = _low_total(self.beliefs, self.layout.sizes)
         for i in ones:
-            self._ones[i] = self._one(i)
-        moved = self._refresh_pairs(set(ones), changed)
-        return self._touched(ones, moved, changed)
+            self._ones[i][...] = self._one(i)
+        moved = self._refresh_pairs(ones, changed)
+        touched = self._touched(ones, moved, changed)
+        if changed and (learning or self._learned):  # all of them learn from each other
+            return np.union1d(touched, np.flatnonzero(self._degree > 2))
+        return touched
 
     def _refresh_pairs(
-        self, ones: set[int], changed: Collection[AttributeSet]
-    ) -> set[AttributeSet]:
-        moved: set[AttributeSet] = set()
-        for a, b in self._pairs:
-            belief = self.beliefs.get((a, b))
-            if belief is not None and (a in ones or b in ones or (a, b) in changed):
-                table = self._shrunk((a, b), belief, self._product(a, b))
-                self._pair(a, b)[...] = table
-                self._information[a, b] = self._information[b, a] = _mutual_information(table)
-                moved.add((a, b))
-        before, self._through = self._through, self._routes()
-        for a, c in self._pairs:
-            if (a, c) in self.beliefs:
-                continue
-            x = int(self._through[a, c])
-            if x < 0:
-                stale = a in ones or c in ones
-            else:
-                stale = _pair_of(a, x) in moved or _pair_of(x, c) in moved
-            if stale or x != before[a, c]:
-                self._pair(a, c)[...] = self._product(a, c) if x < 0 else self._by_way(a, x, c)
-                moved.add((a, c))
+        self, ones: list[int], changed: Collection[AttributeSet]
+    ) -> NDArray[np.bool_]:
+        """Returns which pairs moved: (d, d), symmetric."""
+        first, second = self._pairs.T
+        one_moved = np.zeros(len(self._sizes), dtype=np.bool_)
+        one_moved[ones] = True
+        moved = one_moved[:, None] | one_moved
+        for tau in changed:
+            if len(tau) == 2:
+                moved[tau] = moved[tau[::-1]] = True
+        moved &= self._pair_measured
+        for a, b in self._pairs[moved[first, second]].tolist():
+            self._measured[a, b] = self._found((a, b), self._product(a, b))
+        self._shrink_pairs(moved)
+        before, self._through = self._through, routes.strongest(self._information)
+        self._completed_by = np.where(self._pair_measured, triples.MEASURED, self._through)
+        x = self._through[first, second]
+        stale = np.where(
+            x < 0, one_moved[first] | one_moved[second], moved[first, x] | moved[x, second]
+        )
+        stale |= x != before[first, second]
+        stale &= ~self._pair_measured[first, second]
+        moved[first[stale], second[stale]] = moved[second[stale], first[stale]] = True
+        self._complete(self._pairs[stale])
         return moved
 
+    def _shrink_pairs(self, moved: NDArray[np.bool_]) -> None:
+        """Complete the measured pairs that moved, and those that learn from one of them."""
+        small = [pair for pair in sorted(self._measured) if self._free(pair) <= LEARNERS]
+        prior = None
+        if any(moved[pair] for pair in small):
+            prior = shrinkage.learned([self._measured[pair][1].gain for pair in small])
+            for pair in small:
+                moved[pair] = moved[pair[::-1]] = True
+        first, second = self._pairs.T
+        for a, b in self._pairs[moved[first, second]].tolist():
+            observed, found = self._measured[a, b]
+            known = prior if self._free((a, b)) <= LEARNERS else None
+            added = shrinkage.interaction(observed, found, known)
+            table = _projected(self._product(a, b) + added, self._total)
+            table = shrinking.raked(table, self._ones[a], self._ones[b])
+            self._pair(a, b)[...] = table
+            self._information[a, b] = self._information[b, a] = _mutual_information(table)
+
+    def _free(self, tau: AttributeSet) -> int:
+        """Dimension of the residual over tau."""
+        return math.prod(self.layout.sizes[i] - 1 for i in tau)
+
+    def _complete(self, which: IntArray) -> None:
+        """Complete pairs that were not measured."""
+
+        def complete(begin: int, end: int) -> None:
+            routes.complete(
+                self._flat,
+                self._pair_at,
+                self._flat_ones,
+                self._one_at,
+                self._sizes,
+                self._rank,
+                self._through,
+                self._total,
+                which,
+                begin,
+                end,
+            )
+
+        work = self._sizes[which].prod(axis=1)
+        kernels.in_threads(complete, kernels.parts(work, at_least=_PARALLEL_CELLS))
+
     def _touched(
-        self, ones: list[int], pairs: Iterable[AttributeSet], changed: Iterable[AttributeSet]
+        self, ones: list[int], pairs: NDArray[np.bool_], changed: Iterable[AttributeSet]
     ) -> IntArray:
         layout = self.layout
+        if () in changed:
+            return np.arange(len(layout))
         touched = np.zeros(len(layout), dtype=np.bool_)
         for i in ones:
             touched[layout.index[(i,)]] = True
         # One attribute more than there is: the padding of short sets.
-        stale = np.zeros((len(layout.sizes) + 1,) * 2, dtype=np.bool_)
-        for a, b in pairs:
-            stale[a, b] = stale[b, a] = True
+        stale = np.pad(pairs, (0, 1))
         for first, second in combinations(layout.axis_attr.T, 2):
             touched |= stale[first, second]
         for tau in changed:
             if len(tau) > 2:
                 touched |= np.logical_and.reduce(layout.members[list(tau)], axis=0)
-        if () in changed:
-            touched[:] = True
         return np.flatnonzero(touched)
 
     def expected_precisions(self) -> dict[AttributeSet, float]:
@@ -313,44 +409,26 @@ class Completed:
         product: FloatArray = np.outer(self._ones[a], self._ones[b] / max(self._total, 1e-300))
         return product
 
-    def _routes(self) -> IntArray:
-        """For each pair, the attribute whose weaker information about the two is largest; or -1."""
-        information = self._information
-        through = np.full(information.shape, -1, dtype=np.int64)
-        for a in range(len(information)):
-            weaker = np.minimum(information[a], information)  # [c, x]
-            best = weaker.argmax(axis=1)
-            said = weaker[np.arange(len(best)), best] > 0
-            through[a, said] = best[said]
-        return through
 
-    def _by_way(self, a: int, x: int, c: int) -> FloatArray:
-        """Independence of a and c given x: q_ax q_xc / q_x."""
-        first, second = self._pair(a, x), self._pair(x, c)
-        sums, other = first.sum(axis=0), second.sum(axis=1)
-        # The two know q_x a little differently: the first one's is kept.
-        share = np.divide(1.0, other, out=np.zeros_like(other), where=other > 0)
-        table: FloatArray = first @ (second * share[:, None])
-        kept = float(table.sum())
-        return table * (self._total / kept) if kept > 0 and sums.any() else self._product(a, c)
+def _low_total(beliefs: Beliefs, sizes: Sequence[int]) -> float:
+    """The number of records, taken the lower the less is known of where they are.
 
-
-def _pair_of(a: int, b: int) -> AttributeSet:
-    return (a, b) if a < b else (b, a)
-
-
-def _interaction_of(table: FloatArray) -> FloatArray:
-    """The part of a table that no smaller marginal shows: every axis centered."""
-    for axis in range(table.ndim):
-        table = table - table.mean(axis=axis, keepdims=True)
-    return table
+    Where noise hides the cells, most records of a table lie in cells that should hold none: a total
+    too high then costs its whole excess, one too low almost nothing. So up to one standard
+    deviation is taken off, all of it if three attributes of typical size leave a cell far fewer
+    records than the total's noise, nothing if they leave far more.
+    """
+    belief = beliefs.get(())
+    if belief is None:
+        return 0.0
+    total, std = float(belief.values), 1.0 / math.sqrt(belief.precision)
+    cells = math.exp(3.0 * float(np.mean(np.log(sizes))))
+    return max(total - std / (1.0 + max(total, 0.0) / cells / std), 0.0)
 
 
 def _projected(table: FloatArray, total: float) -> FloatArray:
     """The nearest table without negative cells that has this total."""
-    if total <= 0:
-        return np.zeros_like(table)
-    return simplex_table(table + (total - float(table.sum())) / table.size)
+    return shrinking.projected(table, total) if total > 0 else np.zeros_like(table)
 
 
 def _mutual_information(table: FloatArray) -> float:
@@ -358,8 +436,9 @@ def _mutual_information(table: FloatArray) -> float:
     total = float(table.sum())
     if total <= 0:
         return 0.0
-    share = table / total
-    independent = np.outer(share.sum(axis=1), share.sum(axis=0))
-    positive = share > 0
-    found = float(np.sum(share[positive] * np.log(share[positive] / independent[positive])))
-    return max(found, 0.0)
+    joint, apart = _x_log_x(table), _x_log_x(table.sum(axis=0)) + _x_log_x(table.sum(axis=1))
+    return max((joint - apart) / total + math.log(total), 0.0)
+
+
+def _x_log_x(cells: FloatArray) -> float:
+    return float(np.vdot(cells, np.log(np.maximum(cells, 1e-300))))

@@ -12,45 +12,33 @@ sweeps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar, cast
+from collections.abc import Mapping
 
-import numba
 import numpy as np
-from numpy.typing import NDArray
 
-from engine.types import AttributeSet, FloatArray, IntArray
-
-F = TypeVar("F", bound=Callable[..., Any])
+from engine.kernels import compiled
+from engine.types import AttributeSet, FloatArray
 
 TOLERANCE = 1e-10
 STALLED = 0.99
 MIN_SWEEPS = 8
 MAX_SWEEPS = 100
-_TINY = 1e-100
-_HUGE = 1e60
+TINY = 1e-100
+HUGE = 1e60
 """Where a target is zero and another is not, factors drift to extremes; they stop here."""
 
 
-def _compiled(function: F) -> F:
-    options: dict[str, Any] = {"nogil": True, "fastmath": {"reassoc", "nsz", "contract"}}
-    try:
-        return cast("F", numba.njit(cache=True, **options)(function))
-    except RuntimeError:  # nowhere to keep the compiled code: compile in each process
-        return cast("F", numba.njit(**options)(function))
-
-
-@_compiled
+@compiled
 def _scale(target: FloatArray, sums: FloatArray, factor: FloatArray) -> None:
     """Set factor = target / sums, zero where nothing can be scaled."""
     for i in range(target.shape[0]):
         for j in range(target.shape[1]):
             below = sums[i, j]
-            value = target[i, j] / below if below > _TINY else 0.0
-            factor[i, j] = min(value, _HUGE)
+            value = target[i, j] / below if below > TINY else 0.0
+            factor[i, j] = min(value, HUGE)
 
 
-@_compiled
+@compiled
 def _fit(
     ab: FloatArray, ac: FloatArray, bc: FloatArray, fa: FloatArray, fb: FloatArray, fc: FloatArray
 ) -> int:
@@ -99,55 +87,6 @@ def _fit(
         _scale(bc, sums_bc, fc)
 
 
-@_compiled
-def _pair(flat: FloatArray, start: int, rows: int, columns: int) -> FloatArray:
-    return flat[start : start + rows * columns].reshape(rows, columns)
-
-
-@_compiled
-def fit_triples(
-    pairs: FloatArray,
-    pair_at: IntArray,
-    axis_attr: IntArray,
-    axis_size: IntArray,
-    offsets: IntArray,
-    counts: NDArray[Any],
-    which: IntArray,
-    l1: FloatArray,
-    first: int,
-    last: int,
-) -> None:
-    """Fit the triples ``which[first:last]`` to their pairs and compare with exact counts.
-
-    ``l1[k]`` becomes the L1 distance of set k's fitted table from its counts; no table is kept.
-    The pair (i, j), i before j in memory order, starts at ``pair_at[i, j]`` of ``pairs``.
-    """
-    degree = axis_attr.shape[1]
-    for m in range(first, last):
-        s = which[m]
-        a, b, c = axis_attr[s, degree - 3], axis_attr[s, degree - 2], axis_attr[s, degree - 1]
-        na, nb, nc = axis_size[s, degree - 3], axis_size[s, degree - 2], axis_size[s, degree - 1]
-        fa, fb, fc = np.empty((na, nb)), np.empty((na, nc)), np.empty((nb, nc))
-        _fit(
-            _pair(pairs, pair_at[a, b], na, nb),
-            _pair(pairs, pair_at[a, c], na, nc),
-            _pair(pairs, pair_at[b, c], nb, nc),
-            fa,
-            fb,
-            fc,
-        )
-        total = 0.0
-        cell = offsets[s]
-        for i in range(na):
-            for j in range(nb):
-                factor = fa[i, j]
-                line = counts[cell : cell + nc]
-                for k in range(nc):
-                    total += abs(factor * fb[i, k] * fc[j, k] - np.float64(line[k]))
-                cell += nc
-        l1[s] = total
-
-
 def fit_three(ab: FloatArray, ac: FloatArray, bc: FloatArray) -> FloatArray:
     """Return the table of maximum entropy with these three pair marginals.
 
@@ -193,6 +132,6 @@ def fit(shape: tuple[int, ...], targets: Mapping[AttributeSet, FloatArray]) -> F
 def _scaled(
     table: FloatArray, target: FloatArray, sums: FloatArray, others: tuple[int, ...]
 ) -> FloatArray:
-    factor = np.divide(target, sums, out=np.zeros_like(sums), where=sums > _TINY)
+    factor = np.divide(target, sums, out=np.zeros_like(sums), where=sums > TINY)
     scaled: FloatArray = table * np.expand_dims(factor, others)
     return scaled

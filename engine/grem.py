@@ -7,6 +7,7 @@ marginals that contain it move, by the reconstruction of Delta.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import kernels
+from engine import axes, kernels
 from engine.domain import Domain, subsets
 from engine.layout import Layout
 from engine.released import Beliefs, Estimate
@@ -196,26 +197,54 @@ class _Tables(NamedTuple):
 def _tables(
     changes: Mapping[AttributeSet, FloatArray], gamma: AttributeSet, sizes: tuple[int, ...]
 ) -> _Tables:
+    plan = _overlaps(tuple(changes), gamma, sizes)
+    parts = np.empty(plan.part_cells)
+    for change, at in zip(changes.values(), plan.part_at.tolist(), strict=True):
+        part = axes.center_all(change)
+        parts[at : at + part.size] = part.reshape(-1)
+    flat = np.empty(plan.table_cells)
+    kernels.overlap_tables(
+        parts, plan.part_at, plan.masks, plan.sizes, plan.start, plan.cells, flat
+    )
+    return _Tables(flat, plan.start, plan.cells, plan.stride)
+
+
+class _Overlaps(NamedTuple):
+    """Where parts and tables of one kind of change lie; sets of gamma's attributes in binary."""
+
+    masks: IntArray
+    part_at: IntArray
+    part_cells: int
+    sizes: IntArray
+    start: IntArray
+    cells: IntArray
+    table_cells: int
+    stride: IntArray
+
+
+# The same marginals are selected again and again.
+@lru_cache(maxsize=1024)
+def _overlaps(
+    taus: tuple[AttributeSet, ...], gamma: AttributeSet, sizes: tuple[int, ...]
+) -> _Overlaps:
     bit = {i: 1 << j for j, i in enumerate(gamma)}
-    changed = [(sum(bit[i] for i in tau), tau) for tau in changes]
+    masks = [sum(bit[i] for i in tau) for tau in taus]
+    part_at = np.cumsum([0, *(math.prod(sizes[i] for i in tau) for tau in taus)])
     start, cells = np.zeros((2, 1 << len(gamma)), dtype=np.int64)
     stride = np.zeros((1 << len(gamma), len(sizes) + 1), dtype=np.int64)
-    parts, end = [], 0
+    end = 0
     for code in range(1 << len(gamma)):
-        within = {tau: changes[tau] for mask, tau in changed if not mask & ~code}
-        if not within:
+        if all(mask & ~code for mask in masks):
             continue
-        overlap = tuple(i for i in gamma if bit[i] & code)
-        table = sum_of_parts(within, overlap, sizes)
-        table = np.broadcast_to(table, [sizes[i] for i in overlap])
-        start[code], cells[code] = end, table.size
-        parts.append(table.ravel())
-        end += table.size
         step = 1
-        for i in reversed(overlap):
+        for i in reversed([i for i in gamma if bit[i] & code]):
             stride[code, i] = step
             step *= sizes[i]
-    return _Tables(np.concatenate(parts), start, cells, stride)
+        start[code], cells[code] = end, step
+        end += step
+    own = np.array([sizes[i] for i in gamma], dtype=np.int64)
+    at = part_at[:-1]
+    return _Overlaps(np.array(masks), at, int(part_at[-1]), own, start, cells, end, stride)
 
 
 def sum_of_parts(

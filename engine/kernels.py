@@ -39,8 +39,8 @@ if hasattr(os, "register_at_fork"):
 
 def compiled(function: F) -> F:
     """Compile a function once and keep the code on disk; it runs without the interpreter lock."""
-    # Sums may be reassociated (that is what makes them fast); nothing else is relaxed.
-    options: dict[str, Any] = {"nogil": True, "fastmath": {"reassoc", "nsz"}}
+    # Sums may be reassociated, products added unrounded: that is what makes them fast.
+    options: dict[str, Any] = {"nogil": True, "fastmath": {"reassoc", "nsz", "contract"}}
     try:
         return cast("F", numba.njit(cache=True, **options)(function))
     except RuntimeError:  # nowhere to keep the compiled code: compile in each process
@@ -172,6 +172,66 @@ def center_axes(values: FloatArray, sizes: IntArray, out: FloatArray) -> None:
                 start -= (sizes[k] - 1) * stride[k]
                 index[k] = 1
                 k -= 1
+
+
+@compiled
+def overlap_tables(
+    parts: FloatArray,
+    part_at: IntArray,
+    masks: IntArray,
+    sizes: IntArray,
+    start: IntArray,
+    cells: IntArray,
+    tables: FloatArray,
+) -> None:
+    """Sum, for each overlap, the parts that lie within it, spread evenly over its other axes.
+
+    Overlaps and parts are sets of axes in binary: the table of overlap ``code`` has ``cells`` of it
+    from ``start`` of it, and adds up every part whose mask has no bit outside it.
+
+    Shapes:
+        part_at, masks: (parts,); sizes: (axes,); start, cells: (2^axes,), 0 cells: no table.
+    """
+    degree = len(sizes)
+    index, step = np.zeros(degree, dtype=np.int64), np.zeros(degree, dtype=np.int64)
+    for code in range(len(cells)):
+        table = tables[start[code] : start[code] + cells[code]]
+        table[:] = 0.0
+        last = degree - 1
+        while last >= 0 and not code >> last & 1:
+            last -= 1
+        inner = sizes[last] if last >= 0 else 1
+        for p in range(len(masks)):
+            if cells[code] == 0 or masks[p] & ~code:
+                continue
+            along = 1
+            for axis in range(degree - 1, -1, -1):
+                step[axis] = 0
+                if masks[p] >> axis & 1:
+                    step[axis] = along
+                    along *= sizes[axis]
+            scale = along / len(table)
+            index[:] = 0
+            position = part_at[p]
+            for cell in range(0, len(table), inner):
+                row = table[cell : cell + inner]
+                # The last axis of the overlap is the part's last too, or none of its axes.
+                if last >= 0 and step[last] == 1:
+                    line = parts[position : position + inner]
+                    for k in range(inner):
+                        row[k] += line[k] * scale
+                else:
+                    for k in range(inner):
+                        row[k] += parts[position] * scale
+                for axis in range(last - 1, -1, -1):
+                    if not code >> axis & 1:
+                        continue
+                    index[axis] += 1
+                    position += step[axis]
+                    if index[axis] < sizes[axis]:
+                        break
+                    position -= index[axis] * step[axis]
+                    index[axis] = 0
 
 
 @compiled

@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -99,6 +98,8 @@ def water_fill(cost: FloatArray, ratio: FloatArray, known: FloatArray, budget: f
 def within_budget(cost: Sequence[Fraction], added: FloatArray, budget: Fraction) -> FloatArray:
     """Lower the precisions, by a few units in the last place, until their exact cost fits."""
     spent = spent_on(cost, added)
+    if spent <= budget:
+        return added
     if spent > budget * (1 + Fraction(1, 2**48)):  # costs far apart: more than rounding
         added = added * float(budget / spent)
         spent = spent_on(cost, added)
@@ -109,9 +110,25 @@ def within_budget(cost: Sequence[Fraction], added: FloatArray, budget: Fraction)
 
 
 def spent_on(cost: Sequence[Fraction], added: FloatArray) -> Fraction:
-    """Return the exact sum of cost * added."""
-    pairs = zip(cost, added.tolist(), strict=True)
-    return sum((c * Fraction(x) for c, x in pairs if x), Fraction(0))
+    """Return the exact sum of cost * added, over one common denominator."""
+    parts = [
+        (*c.as_integer_ratio(), *x.as_integer_ratio())
+        for c, x in zip(cost, added.tolist(), strict=True)
+        if x
+    ]
+    common = math.lcm(*{below for _, below, _, _ in parts})
+    # Those of floating-point numbers are powers of two: the largest is a multiple of all.
+    finest = max((fine for *_, fine in parts), default=1)
+    total = sum(n * (common // d) * m * (finest // fine) for n, d, m, fine in parts)
+    return Fraction(total, common * finest)
+
+
+def _charge(cost: Fraction, added: float) -> Fraction:
+    """What this much precision costs in rho: cost * added / 2, exactly."""
+    if not added:
+        return _NOTHING
+    (n, d), (m, fine) = cost.as_integer_ratio(), added.as_integer_ratio()
+    return Fraction(n * m, 2 * d * fine)
 
 
 # -- one marginal: conditional ResidualPlanner ---------------------------------------------------
@@ -148,18 +165,17 @@ def plan_marginal(
     taus = [tuple(gamma[j] for j in positions) for positions in below.taus]
     knowns = np.asarray(known, dtype=float)[below.position]
     costs, cost, ratio = below.costs, below.cost, below.ratio
-    budget = float(2 * rho)
+    exact_budget = 2 * rho
+    budget = float(exact_budget)
     added = water_fill(cost, ratio, knowns, budget)
     share = cost * added / budget
     kept = share >= omit_below
     kept[int(share.argmax())] = True
     if respend and not kept[share > 0].all():
         added = water_fill(cost, np.where(kept, ratio, 0.0), knowns, budget)
-    added = within_budget(costs, np.where(kept, added, 0.0), 2 * rho)
+    added = within_budget(costs, np.where(kept, added, 0.0), exact_budget)
     planned = zip(taus, knowns.tolist(), added.tolist(), costs, strict=True)
-    return tuple(
-        Allocation(tau, k, x, c * Fraction(x) / 2 if x else _NOTHING) for tau, k, x, c in planned
-    )
+    return tuple(Allocation(tau, k, x, _charge(c, x)) for tau, k, x, c in planned)
 
 
 class _Below(NamedTuple):
@@ -228,12 +244,33 @@ def plan_sum(workload: Workload, *, rho: Fraction) -> WorkloadPlan:
     return WorkloadPlan(taus, tuple(costs), precision, objective, 0.0)
 
 
+class _Residuals(NamedTuple):
+    """The residuals of a workload's closure that can be measured, in order.
+
+    ``position`` says where each stands; ``ratio`` is sqrt(v/p), v summed over the whole workload.
+    """
+
+    taus: tuple[AttributeSet, ...]
+    position: Mapping[AttributeSet, int]
+    costs: tuple[Fraction, ...]
+    cost: FloatArray
+    ratio: FloatArray
+
+
+# Every round asks again.
 @lru_cache(maxsize=4)
+def _residuals(workload: Workload) -> _Residuals:
+    taus, costs = _measurable(workload)
+    position = {tau: k for k, tau in enumerate(taus)}
+    cost = np.array([float(c) for c in costs])
+    ratio = np.sqrt(_workload_ratio_squared(workload, taus))
+    return _Residuals(taus, position, tuple(costs), cost, ratio)
+
+
 def workload_ratio(workload: Workload) -> Mapping[AttributeSet, float]:
     """Return r = sqrt(v/p) of every residual of the closure, v summed over the whole workload."""
-    taus, _ = _measurable(workload)
-    ratio = np.sqrt(_workload_ratio_squared(workload, taus))
-    return MappingProxyType(dict(zip(taus, ratio.tolist(), strict=True)))
+    found = _residuals(workload)
+    return dict(zip(found.taus, found.ratio.tolist(), strict=True))
 
 
 def plan_rest(
@@ -261,11 +298,10 @@ def plan_rest(
     Source:
         MATH section 5: conditional ResidualPlanner with the workload's own v.
     """
-    ratio = workload_ratio(workload)
-    taus = [tau for tau in ratio if among is None or tau in among]
-    costs = [privacy_cost(workload.domain.shape(tau)) for tau in taus]
-    cost = np.array([float(c) for c in costs])
-    width = np.array([ratio[tau] for tau in taus])
+    every = _residuals(workload)
+    chosen = range(len(every.taus)) if among is None else _positions(every, among)
+    taus, costs = [every.taus[k] for k in chosen], [every.costs[k] for k in chosen]
+    cost, width = every.cost[chosen], every.ratio[chosen]
     known = np.array([beliefs.precision(tau) for tau in taus])
     base = known + np.array([expected.get(tau, 0.0) if expected else 0.0 for tau in taus])
     budget = float(2 * rho)
@@ -276,10 +312,13 @@ def plan_rest(
     if not kept[share > 0].all():
         added = np.where(kept, water_fill(cost, np.where(kept, width, 0.0), base, budget), 0.0)
     added = within_budget(costs, added, 2 * rho)
-    return tuple(
-        Allocation(tau, k, x, c * Fraction(x) / 2 if x else _NOTHING)
-        for tau, k, x, c in zip(taus, known.tolist(), added.tolist(), costs, strict=True)
-    )
+    planned = zip(taus, known.tolist(), added.tolist(), costs, strict=True)
+    return tuple(Allocation(tau, k, x, _charge(c, x)) for tau, k, x, c in planned)
+
+
+def _positions(every: _Residuals, among: Set[AttributeSet]) -> list[int]:
+    found = (every.position.get(tau) for tau in among)
+    return sorted(k for k in found if k is not None)
 
 
 def predicted_l1(workload: Workload, precision: Mapping[AttributeSet, float]) -> float:

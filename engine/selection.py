@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import NoReturn, Protocol, TypeVar
 
 import numpy as np
@@ -187,11 +188,14 @@ def mean_error(candidates: Rescored) -> int:
     return math.floor(total / math.fsum(weights.values()))
 
 
+# Rounds ask again until the budgets change.
+@lru_cache(maxsize=64)
 def noise_std(rho_measure: Fraction) -> float:
     """Return sigma of a round: sigma² = 1 / (2 rho), rounded up."""
     return math.nextafter(math.sqrt(1 / (2 * rho_measure)), math.inf)
 
 
+@lru_cache(maxsize=64)
 def selection_epsilon(rho_select: Fraction) -> float:
     """Return the exponential mechanism's epsilon of a round: sqrt(8 rho), rounded down."""
     return math.nextafter(math.sqrt(8 * rho_select), 0.0)

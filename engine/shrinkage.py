@@ -2,18 +2,22 @@
 
 Two priors serve every table. Cells of a 1-way marginal are drawn from one gamma distribution, whose
 shape says how spiky the marginal is. Interactions (what a table adds to the one predicted from its
-smaller marginals) are drawn from a normal distribution whose spread follows the predicted cell. In
-both, the one free number is the one under which the noisy table is most likely, so where noise
-dominates the answer is the prediction, and where it does not the answer is what was measured.
+smaller marginals) are drawn from a normal distribution whose spread follows the predicted cell. The
+free numbers are averaged over by how likely they make the noisy table, so where noise dominates the
+answer is the prediction, and where it does not the answer is what was measured. For interactions
+the tables also learn from each other how large they are (``learned``).
 """
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from scipy import fft, special
 
+from engine import shrinking
 from engine.types import FloatArray, IntArray
 
 _SHAPES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.0, 6.0, 12.0, 25.0, 50.0, 100.0, 200.0)
@@ -21,7 +25,12 @@ _SHAPES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.0, 6.0, 12.0, 25.0, 50.0, 100.
 _POWERS = (0.0, 0.5, 1.0)
 """How an interaction's spread follows the predicted cell: not at all, as Poisson, in proportion."""
 _RATIOS = np.exp(np.linspace(-4.0, 40.0, 45))
-"""Prior variance tried, in units of the noise variance."""
+"""Prior variance of smooth deviations tried, in units of the noise variance."""
+RELATIVES = np.exp(np.linspace(-20.0, 8.0, 57))
+"""Squared size of an interaction relative to the predicted table: 0.005 % to 50 times it."""
+_MADE_UP = 3.0
+"""Interactions of every size alike that are thought of beside those measured."""
+_LEARNING = 30
 _BENDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 _SMOOTH_FROM = 5
 _BINS_PER_OCTAVE = 8
@@ -29,6 +38,8 @@ _OCTAVES = 40
 _CENTERINGS = 4
 _NEAR = 15.0
 """Standard deviations beyond which the prior is smooth over the noise: no integral is needed."""
+_BEYOND = 2 * _NEAR + 40.0
+"""Standard deviations from zero beyond which a low cell has likelihood zero in double precision."""
 
 
 def counts(noisy: FloatArray, *, mean: float, variance: float) -> FloatArray:
@@ -51,18 +62,20 @@ def counts(noisy: FloatArray, *, mean: float, variance: float) -> FloatArray:
         clipped: FloatArray = np.maximum(noisy, 0.0)
         return clipped
     std = float(np.sqrt(variance))
-    edges, masses = _gamma_masses()
-    nodes = mean * (edges[1:] + edges[:-1]) / 2.0
+    cells, masses, moments = _gamma_masses()
+    # Beyond the last node kept the likelihood of every low cell is zero in double precision.
+    last = int(np.searchsorted(cells, _BEYOND * std / mean)) + 1
+    nodes, masses, moments = mean * cells[:last], masses[:, :last], moments[:, :last]
     low = noisy <= _NEAR * std
     exponent = -0.5 * ((noisy[low, None] - nodes) / std) ** 2
     top = exponent.max(axis=1, keepdims=True, initial=-np.inf)
     likelihood = np.exp(exponent - top)
-    evidence = likelihood @ masses.T  # (low cells, shapes)
+    evidence = shrinking.inner(likelihood, masses)  # (low cells, shapes)
     high = noisy[~low]
     total = np.log(np.maximum(evidence, 1e-300)).sum(axis=0) + top.sum()
     total += _log_gamma(high, mean).sum(axis=0) + len(high) * np.log(std * np.sqrt(2.0 * np.pi))
     posterior = np.empty((len(noisy), len(_SHAPES)))
-    posterior[low] = likelihood @ (masses * nodes).T / np.maximum(evidence, 1e-300)
+    posterior[low] = mean * shrinking.inner(likelihood, moments) / np.maximum(evidence, 1e-300)
     # Tweedie: the noisy value plus variance times the slope of the log density there.
     a = np.array(_SHAPES)
     posterior[~low] = high[:, None] + variance * ((a - 1.0) / high[:, None] - a / mean)
@@ -87,67 +100,132 @@ def _smooth(deviation: FloatArray, variance: float) -> tuple[FloatArray, float]:
     coefficients = fft.dct(deviation, norm="ortho")
     coefficients[0] = 0.0
     energy = np.square(coefficients[1:]) / variance
-    k = np.arange(1, n)
-    bends = np.array(_BENDS)[:, None]
-    prior = _RATIOS[:, None, None] / np.square(1.0 + np.square(k / bends))
-    kept = prior / (1.0 + prior)
-    gain = 0.5 * (energy * kept - np.log1p(prior)).sum(axis=2)
+    kept, cost = _smooth_priors(n)
+    gain = 0.5 * (np.einsum("rbk,k->rb", kept, energy) - cost)
     weights = np.exp(gain - gain.max())
     evidence = float(gain.max() + np.log(weights.mean()))
-    coefficients[1:] *= np.tensordot(weights / weights.sum(), kept, axes=2)
+    coefficients[1:] *= np.einsum("rb,rbk->k", weights / weights.sum(), kept)
     smoothed: FloatArray = fft.idct(coefficients, norm="ortho")
     return smoothed, evidence
 
 
+# One for each size of an attribute.
+@lru_cache(maxsize=256)
+def _smooth_priors(n: int) -> tuple[FloatArray, FloatArray]:
+    """Share of each coefficient kept, (ratios, bends, n - 1), and the sum of log(1 + prior)."""
+    bends = np.array(_BENDS)[:, None]
+    prior = _RATIOS[:, None, None] / np.square(1.0 + np.square(np.arange(1, n) / bends))
+    return prior / (1.0 + prior), np.log1p(prior).sum(axis=2)
+
+
 @cache
-def _gamma_masses() -> tuple[FloatArray, FloatArray]:
-    """Prior masses on a fixed grid of cells relative to the mean, one row for each shape."""
+def _gamma_masses() -> tuple[FloatArray, FloatArray, FloatArray]:
+    """A fixed grid of cells relative to the mean; prior masses on it, and masses times cells.
+
+    Shapes:
+        (nodes,), (shapes, nodes), (shapes, nodes).
+    """
     edges = np.concatenate([[0.0], np.geomspace(1e-6, 1e5, 700)])
-    masses = [np.diff(special.gammainc(shape, shape * edges)) for shape in _SHAPES]
-    return edges, np.array(masses)
+    masses = np.array([np.diff(special.gammainc(shape, shape * edges)) for shape in _SHAPES])
+    cells = (edges[1:] + edges[:-1]) / 2.0
+    return cells, masses, masses * cells
 
 
 def _log_gamma(cells: FloatArray, mean: float) -> FloatArray:
     """Log density of each cell under each shape: (cells, shapes)."""
     a = np.array(_SHAPES)
-    rate = a / mean
-    x = cells[:, None]
-    density: FloatArray = a * np.log(rate) - special.gammaln(a) + (a - 1) * np.log(x) - rate * x
+    rate, x = a / mean, cells[:, None]
+    constant = a * np.log(rate) - special.gammaln(a)
+    density: FloatArray = constant + (a - 1.0) * np.log(x) - rate * x
     return density
 
 
-def interaction(
-    noisy: FloatArray, predicted: FloatArray, *, variance: float, freedom: int
-) -> FloatArray:
-    """Return the posterior mean of an interaction: what the top residual adds to a prediction.
+class Evidence(NamedTuple):
+    """What a noisy interaction says of its own spread, and what is needed to shrink it.
 
-    Prior: independent normal cells with variance t v, v = predicted^(2 k) scaled to mean 1, under
-    the condition that every axis sums to zero. k and t are the most likely of a fixed list, t = 0
-    included.
+    Prior: independent normal cells, under the condition that every axis sums to zero. The variance
+    of a cell is relative² v, where v = predicted^(2 k), scaled to the mean of predicted².
+
+    Args:
+        gain: Log likelihood of each k and relative², over no interaction at all.
+        ratio: Prior variance in units of the noise variance, for relative = 1.
+        group: Of each cell; cells of about the same predicted size share what is kept of them.
+
+    Shapes:
+        gain: (powers, relatives); ratio: (powers, groups); group: (cells,).
+    """
+
+    gain: FloatArray
+    ratio: FloatArray
+    group: IntArray
+
+
+def evidence(
+    noisy: FloatArray, predicted: FloatArray, *, variance: float, freedom: int
+) -> Evidence:
+    """Return what a noisy interaction says of its own spread.
 
     Args:
         noisy: The measured top residual less the prediction's, reconstructed: sums to zero along
             every axis.
         predicted: The table that smaller marginals predict; zero or more.
-        variance: Noise variance of each cell of ``noisy``.
+        variance: Noise variance of each cell of ``noisy``, above zero.
         freedom: Dimension of the residual, prod (n_i - 1): the cells are not independent.
 
     Shapes:
-        noisy, predicted and the result: (n_i for i in gamma), records.
+        noisy and predicted: (n_i for i in gamma), records.
     """
-    if variance <= 0:
-        return noisy
-    energy, cells, scale, index = _binned(noisy, predicted)
-    share = freedom / noisy.size
-    spread = scale[None, :] ** (2.0 * np.array(_POWERS)[:, None])
-    spread /= (spread @ cells / noisy.size)[:, None]
-    prior = _RATIOS[:, None] * spread[:, None, :]  # (powers, ratios, groups)
-    kept = prior / (1.0 + prior)
-    gain = 0.5 * share * (energy / variance * kept - cells * np.log1p(prior)).sum(axis=2)
-    weights = np.exp(gain - gain.max())
+    energy, cells, scale, group = _binned(noisy, predicted)
+    ratio = scale[None, :] ** (2.0 * np.array(_POWERS)[:, None])
+    ratio /= np.einsum("pg,g->p", ratio, cells / noisy.size)[:, None]
+    ratio *= float(np.vdot(predicted, predicted)) / predicted.size / variance
+    gain = 0.5 * freedom / noisy.size * shrinking.gains(ratio, RELATIVES, energy / variance, cells)
+    return Evidence(gain, ratio, group)
+
+
+def learned(gains: Sequence[FloatArray]) -> FloatArray:
+    """Return how often each k and relative² occurs among many interactions, as a prior for each.
+
+    The shares under which all of them together are most likely, a few made-up ones (``_MADE_UP``)
+    that favour none included: with few interactions, or few cells in each, it is these shares that
+    tell a typical interaction from noise.
+
+    Args:
+        gains: Of ``Evidence``; all of interactions of the same number of attributes.
+
+    Shapes:
+        gains: each (powers, relatives), as the result, which sums to one.
+
+    Source:
+        Expectation maximisation for the shares of a mixture (Dempster, Laird, Rubin 1977).
+    """
+    likelihood = np.exp([(gain - gain.max()).ravel() for gain in gains])
+    even = 1.0 / likelihood.shape[1]
+    shares = np.full(likelihood.shape[1], even)
+    for _ in range(_LEARNING):
+        weight = likelihood * shares
+        weight /= weight.sum(axis=1, keepdims=True)
+        shares = (weight.sum(axis=0) + _MADE_UP * even) / (len(gains) + _MADE_UP)
+    return shares.reshape(gains[0].shape)
+
+
+def interaction(noisy: FloatArray, found: Evidence, prior: FloatArray | None = None) -> FloatArray:
+    """Return the posterior mean of an interaction: what the top residual adds to a prediction.
+
+    Args:
+        noisy: As ``evidence`` had it.
+        found: Its evidence.
+        prior: Of each k and relative², from ``learned``; None: all alike.
+
+    Shapes:
+        noisy and the result: (n_i for i in gamma), records.
+    """
+    weights = np.exp(found.gain - found.gain.max())
+    if prior is not None:
+        weights *= prior
     weights /= weights.sum()
-    weight = np.tensordot(weights, kept, axes=2)[index].reshape(noisy.shape)
-    return _centered(noisy, weight)
+    kept = shrinking.kept_of(found.ratio, RELATIVES, weights)
+    return _centered(noisy, kept[found.group].reshape(noisy.shape))
 
 
 def _binned(
@@ -163,15 +241,11 @@ def _binned(
     if largest > 0:
         relative = np.maximum(predicted.ravel() / largest, lowest)
     index: IntArray = np.floor((np.log2(relative) + _OCTAVES) * _BINS_PER_OCTAVE).astype(np.int64)
-    cells = np.bincount(index)
-    used = np.flatnonzero(cells)
-    rank = np.zeros(len(cells), dtype=np.int64)
+    energy, number, size = shrinking.grouped(index, int(index.max()) + 1, noisy, relative)
+    used = np.flatnonzero(number)
+    rank = np.zeros(len(number), dtype=np.int64)
     rank[used] = np.arange(len(used))
-    group: IntArray = rank[index]
-    number: FloatArray = cells[used].astype(np.float64)
-    energy = np.asarray(np.bincount(group, weights=np.square(noisy).ravel()), dtype=np.float64)
-    size = np.asarray(np.bincount(group, weights=relative), dtype=np.float64) / number
-    return energy, number, size, group
+    return energy[used], number[used], size[used] / number[used], rank[index]
 
 
 def _centered(noisy: FloatArray, weight: FloatArray) -> FloatArray:
@@ -181,10 +255,4 @@ def _centered(noisy: FloatArray, weight: FloatArray) -> FloatArray:
     """
     if float(weight.min()) == float(weight.max()):
         return noisy * float(weight.flat[0])
-    shifted = noisy.copy()
-    sums = [weight.sum(axis=axis, keepdims=True) for axis in range(noisy.ndim)]
-    for _ in range(_CENTERINGS):
-        for axis, total in enumerate(sums):
-            off = (weight * shifted).sum(axis=axis, keepdims=True)
-            shifted -= np.divide(off, total, out=np.zeros_like(off), where=total > 0)
-    return weight * shifted
+    return shrinking.centered_by(noisy, weight, _CENTERINGS)

@@ -30,6 +30,8 @@ _DROP, _OUTSIDE, _MISSING = -1, -2, -3
 _MAX_BYTES = 1 << 30
 """Most bytes a packed table may unpack to."""
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_SMALL, _MOST_ALONE = 2, 4096
+"""Attributes of a marginal that is kept once counted, and how many are."""
 _PARALLEL_ROWS = 500_000
 """Records counted (rows times sets) below which a second thread costs more than it brings."""
 
@@ -236,13 +238,14 @@ class Private(Shown):
         source: A table, or anything else that counts.
     """
 
-    __slots__ = ("_counts", "_source", "_workspace")
+    __slots__ = ("_alone", "_counts", "_source", "_workspace")
 
     _KEPT = 2
 
     def __init__(self, source: CountSource) -> None:
         self._source = source
         self._counts: dict[tuple[AttributeSet, ...], tuple[Layout, NDArray[Any]]] = {}
+        self._alone: dict[AttributeSet, ExactMarginal] = {}
         self._workspace: dict[object, object] = {}
 
     @property
@@ -257,11 +260,18 @@ class Private(Shown):
                 found = layout.view(flat, layout.index[attrs])
                 break
         else:
+            return self._counted_alone(attrs)
+        return ExactMarginal(attrs, _read_only(found))
+
+    def _counted_alone(self, attrs: AttributeSet) -> ExactMarginal:
+        """Count one marginal; small ones are kept, since rounds come back to them."""
+        kept = self._alone.get(attrs)
+        if kept is None:
             alone = Layout(self.domain.sizes, [attrs])
-            found = alone.view(self._count(alone), 0)
-        values: IntArray = np.array(found, dtype=np.int64, order="C")
-        values.flags.writeable = False
-        return ExactMarginal(attrs, values)
+            kept = ExactMarginal(attrs, _read_only(alone.view(self._count(alone), 0)))
+            if len(attrs) <= _SMALL and len(self._alone) < _MOST_ALONE:
+                self._alone[attrs] = kept
+        return kept
 
     def counts(self, layout: Layout) -> NDArray[Any]:
         """Return the exact counts of every set of the layout, in its order, read-only.
@@ -300,6 +310,12 @@ class Private(Shown):
 
     def __copy__(self) -> NoReturn:
         refuse_copy("Private counts")
+
+
+def _read_only(counts: NDArray[Any]) -> IntArray:
+    values: IntArray = np.array(counts, dtype=np.int64, order="C")
+    values.flags.writeable = False
+    return values
 
 
 def refuse_copy(what: str) -> NoReturn:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import engine
+from engine.accounting import exact_sum
 from tests.reference import conversion
 
 EXCESS = 1e-12
@@ -163,3 +164,8 @@ def test_errors_cross_processes_with_their_fields() -> None:
         assert vars(again) == vars(error)
     assert isinstance(errors[0], ValueError)
     assert isinstance(errors[1], RuntimeError)
+
+
+@given(st.lists(st.fractions(min_value=-3, max_value=3), max_size=12))
+def test_the_sum_over_one_denominator_is_the_sum(values: list[Fraction]) -> None:
+    assert exact_sum(values) == sum(values, Fraction(0))

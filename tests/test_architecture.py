@@ -33,6 +33,9 @@ ORDER = [
     "released",
     "completion",
     "fitting",
+    "triples",
+    "routes",
+    "shrinking",
     "shrinkage",
     "completed",  # beliefs -> completed estimates, like grem below trace
     "dense",

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import engine
-from engine import completed, fitting, shrinkage
+from engine import completed, fitting, shrinkage, shrinking
 from engine.completed import Completed
 from engine.domain import subsets
 from engine.layout import Layout
@@ -143,14 +143,22 @@ def test_a_spike_among_noise_is_kept() -> None:
     assert np.abs(found[1:]).sum() < np.maximum(noisy[1:], 0.0).sum() / 4
 
 
+def shrunk(
+    noisy: np.ndarray, predicted: np.ndarray, *, variance: float, freedom: int
+) -> np.ndarray:
+    """The posterior mean of an interaction that learns from no other."""
+    found = shrinkage.evidence(noisy, predicted, variance=variance, freedom=freedom)
+    return shrinkage.interaction(noisy, found)
+
+
 @given(st.integers(0, 1000))
 def test_interactions_keep_their_zero_sums_and_never_grow(seed: int) -> None:
     rng = np.random.default_rng(seed)
     shape = tuple(rng.integers(2, 6, size=rng.integers(2, 4)))
-    noisy = completed._interaction_of(rng.normal(size=shape) * rng.exponential(10))
+    noisy = shrinking.centered(rng.normal(size=shape) * rng.exponential(10))
     predicted = rng.exponential(size=shape) * (rng.random(shape) < 0.8)
     freedom = math.prod(n - 1 for n in shape)
-    found = shrinkage.interaction(noisy, predicted, variance=1.0, freedom=freedom)
+    found = shrunk(noisy, predicted, variance=1.0, freedom=freedom)
     assert np.isfinite(found).all()
     assert np.square(found).sum() <= np.square(noisy).sum() * (1 + 1e-9)
     scale = np.abs(noisy).max() + 1e-12
@@ -161,12 +169,43 @@ def test_interactions_keep_their_zero_sums_and_never_grow(seed: int) -> None:
 def test_a_clear_interaction_is_believed_and_noise_is_not() -> None:
     rng = np.random.default_rng(0)
     predicted = np.full((6, 7), 100.0)
-    noise = completed._interaction_of(rng.normal(size=(6, 7)))
-    signal = completed._interaction_of(rng.normal(size=(6, 7)) * 50)
-    believed = shrinkage.interaction(signal + noise, predicted, variance=1.0, freedom=30)
-    doubted = shrinkage.interaction(noise, predicted, variance=1.0, freedom=30)
+    noise = shrinking.centered(rng.normal(size=(6, 7)))
+    signal = shrinking.centered(rng.normal(size=(6, 7)) * 50)
+    believed = shrunk(signal + noise, predicted, variance=1.0, freedom=30)
+    doubted = shrunk(noise, predicted, variance=1.0, freedom=30)
     assert np.linalg.norm(believed - signal) < 1.2 * np.linalg.norm(noise)
     assert np.linalg.norm(doubted) < 0.6 * np.linalg.norm(noise)
+
+
+def test_a_spread_is_learned_from_many_interactions_of_one_cell_each() -> None:
+    # 2 x 2 tables whose interactions all have about four times the noise: alone none can tell.
+    rng = np.random.default_rng(1)
+    sign = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    truth = rng.normal(0.0, 4.0, 300)
+    noisy = truth + rng.normal(size=300)
+    predicted = np.full((2, 2), 100.0)
+    found = [
+        shrinkage.evidence(sign * z, predicted, variance=1.0, freedom=1) for z in noisy.tolist()
+    ]
+    prior = shrinkage.learned([one.gain for one in found])
+    assert prior.sum() == pytest.approx(1.0)
+
+    def off(prior: np.ndarray | None) -> float:
+        pairs = zip(noisy.tolist(), found, strict=True)
+        answers = [shrinkage.interaction(sign * z, one, prior)[0, 0] for z, one in pairs]
+        return float(np.square(np.array(answers) - truth).mean())
+
+    best = 16.0 / 17.0  # error of the linear rule that knows both variances
+    assert off(prior) < 1.02 * best
+    assert off(prior) < off(None)
+
+
+def test_one_interaction_alone_changes_what_is_likely_by_little() -> None:
+    found = shrinkage.evidence(
+        np.array([[3.0, -3.0], [-3.0, 3.0]]), np.full((2, 2), 50.0), variance=1.0, freedom=1
+    )
+    prior = shrinkage.learned([found.gain])
+    assert prior.min() > 0.7 / prior.size
 
 
 # -- completed tables ---------------------------------------------------------------------------
@@ -216,13 +255,18 @@ def test_an_unmeasured_pair_goes_through_the_attribute_both_were_measured_with()
 
 @settings(deadline=None)
 @given(st.data())
-def test_any_beliefs_give_tables_with_the_estimated_total(data: Any) -> None:
+def test_any_beliefs_give_tables_with_one_total_a_little_below_the_estimated(data: Any) -> None:
     domain = data.draw(domains(values=4))
     gamma = tuple(range(len(domain)))
     beliefs = Beliefs().combined(data.draw(measurements(domain)))
     layout = Layout(domain.sizes, subsets(gamma))
     tables = Completed(layout, beliefs)
-    total = max(float(beliefs[()].values), 0.0) if () in beliefs else 0.0
+    total = float(tables.table(()))
+    if () in beliefs:
+        estimated, std = float(beliefs[()].values), beliefs[()].precision ** -0.5
+        assert max(estimated - std, 0.0) <= total <= max(estimated, 0.0)
+    else:
+        assert total == 0.0
     for attrs in layout.sets:
         table = tables.table(attrs)
         assert table.shape == domain.shape(attrs)
@@ -266,7 +310,7 @@ def small_run(**options: Any) -> tuple[engine.Table, engine.Run, engine.Workload
     return table, engine.run(mechanism, table, workload, rho=0.05, seed=1), workload
 
 
-def test_scores_in_the_loop_are_the_distances_of_the_released_tables() -> None:
+def test_scores_in_the_loop_are_nearly_the_distances_of_the_released_tables() -> None:
     table, run, workload = small_run(finish="rounds")
     private = engine.Private(table)
     candidates = CompletedCandidates(private, workload, run.release.beliefs)
@@ -274,7 +318,8 @@ def test_scores_in_the_loop_are_the_distances_of_the_released_tables() -> None:
         exact = private.marginal(estimate.attrs).values
         expected = np.abs(estimate.values - exact).sum()
         found = candidates.l1[workload.layout.index[estimate.attrs]]
-        assert found == pytest.approx(expected, rel=1e-9)
+        # Fitted less far than what is released (engine/triples.py), relative to 600 records.
+        assert abs(found - expected) <= 5e-3 * 600
 
 
 @pytest.mark.parametrize("update", ["lazy", "full"])

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import engine
 from engine.domain import subsets
-from engine.planner import plan_marginal
+from engine.planner import _charge, plan_marginal, spent_on
 from tests.reference import dense, planning
 from tests.strategies import domains
 from tests.support import make_domain, random_sizes, random_workload
@@ -392,3 +392,19 @@ def test_the_omission_threshold_is_never_applied_to_a_whole_workload_plan() -> N
     shares = np.array([float(c) for c in plan.costs]) * plan.precision / 2
     assert shares.min() < 1e-3
     assert (plan.precision > 0).all()
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.fractions(min_value=0, max_value=1),
+            st.floats(0, 1e300, allow_nan=False, allow_subnormal=True),
+        ),
+        max_size=8,
+    )
+)
+def test_what_is_spent_and_charged_is_the_exact_sum(pairs: list[tuple[Fraction, float]]) -> None:
+    cost, added = [c for c, _ in pairs], np.array([x for _, x in pairs])
+    exact = sum((c * Fraction(x) for c, x in pairs), Fraction(0))
+    assert spent_on(cost, added) == exact
+    assert sum((_charge(c, x) for c, x in pairs), Fraction(0)) == exact / 2

@@ -349,3 +349,13 @@ def test_counts_are_taken_once_for_a_workload(table: engine.Table) -> None:
         engine.run(engine.AimGrem(), private, workload, rho=1, seed=seed)
     # Every set once, and what a start may ask for before: the total and the 1-way marginals.
     assert Watched.asked <= len(workload.closure) + 1 + 3 * len(table.domain)
+
+
+def test_a_small_marginal_is_counted_once_and_cannot_be_written() -> None:
+    domain = engine.Domain.from_sizes({"a": 2, "b": 3, "c": 2})
+    private = engine.Private(engine.Table.from_codes([[0, 2, 1], [1, 2, 0]], domain))
+    small = private.marginal((0, 1))
+    assert private.marginal((0, 1)).values is small.values
+    assert not small.values.flags.writeable
+    assert small.values.tolist() == [[0, 0, 1], [0, 0, 1]]
+    assert private.marginal((0, 1, 2)).values.sum() == 2

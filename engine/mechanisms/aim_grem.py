@@ -53,11 +53,12 @@ DECISION_SHARE = Fraction(1, 100)
 """Most that is spent on asking how wrong the first tables are, before deciding."""
 DECISION_ERROR = 0.02
 """How precisely it is asked at most, relative to the number of records."""
-WORTHWHILE = 3.0
-"""Everything is measured at once if that leaves at most a third of the error there is now.
+MOST_WORTHWHILE = 3.0
+"""Everything is measured at once if what that leaves, times a factor, is below the error there is.
 
-Rounds spend nothing on residuals that are nothing: worth about a threefold precision on the others
-(engine/README.md has the trials with 1, 2, 3 and 5).
+Rounds spend nothing on residuals that are nothing, which makes the others more precise. The more
+residuals there are for each attribute, the more there is to choose: the factor is a quarter of
+their number, at least 1 and at most this (engine/README.md has the trials).
 """
 SHRUNK_NOISE = 0.7
 """Share of a measurement's noise that is left in a completed table, which shrinks it."""
@@ -390,16 +391,18 @@ class AimGrem:
         plan = plan_rest(state.workload, state.beliefs, rho=state.ledger.left - rho)
         leaves = predicted_l1(state.workload, {a.attrs: a.after for a in plan})
         compared = f"Measuring everything at once would leave a mean L1 error of {leaves:,.0f}"
-        if WORTHWHILE * leaves > 2.0 * total:
+        worth = _worth_of_rounds(state.workload)
+        if worth * leaves > 2.0 * total:
             return state, f"Rounds. {compared}, and there are only about {total:,.0f} records."
         ledger, error = measure_error(
             self._mean_error(state, private), rho=rho, ledger=state.ledger, rng=rng
         )
         state = replace(state, ledger=ledger)
         compared += f"; now it is {error:,.0f}, as measured with noise."
-        if WORTHWHILE * leaves > error:
-            return state, f"Rounds. {compared} No more than a third should be left."
-        return _plan_whole(state), f"Everything at once. {compared} At most a third is left."
+        if worth * leaves > error:
+            return state, f"Rounds. {compared} That is not {worth:.2g} times what would be left."
+        compared += f" That is {worth:.2g} times what will be left, or more."
+        return _plan_whole(state), f"Everything at once. {compared}"
 
     def _mean_error(self, state: AimState, private: Private) -> int:
         candidates = self._candidates(state, private)
@@ -465,6 +468,12 @@ def _l1_of(
     """L1 distance that these changes of residuals move the estimate of gamma."""
     moved = grem.sum_of_parts(changes, gamma, domain.sizes)
     return float(np.abs(moved).sum()) * (domain.cells(gamma) / moved.size)
+
+
+def _worth_of_rounds(workload: Workload) -> float:
+    """How many times the error of measuring everything rounds may start from: see the constant."""
+    residuals = len(workload.closure) - 1
+    return min(max(residuals / (4.0 * len(workload.domain)), 1.0), MOST_WORTHWHILE)
 
 
 def _anneal(state: AimState) -> AimState:
