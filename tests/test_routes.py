@@ -33,7 +33,8 @@ def test_pairs_by_way_of_each_attribute_are_those_of_the_twin(
     sizes: tuple[int, ...], scale: float
 ) -> None:
     rng = np.random.default_rng(sum(sizes))
-    tables = Completed(Layout(sizes, subsets((0, 1, 2))), Beliefs({(): Belief(np.array(90.0), 1)}))
+    known = Beliefs({(): Belief(np.array(90.0), 1e30)})  # the total: 90, and no less
+    tables = Completed(Layout(sizes, subsets((0, 1, 2))), known)
     tables._flat[:] = scale * rng.exponential(size=tables._flat.size)
     for i, n in enumerate(sizes):
         tables._ones[i][...] = 90.0 * rng.dirichlet(np.ones(n))
