@@ -6,14 +6,16 @@ demands (``shrinkage``), and what was not measured is as the levels below imply,
 
 * total: as estimated, lowered where noise hides the cells, not below zero;
 * one attribute: posterior mean of its counts;
-* two, measured: the product of the two, plus the posterior mean of the interaction;
+* two, measured: the product of the two, plus the posterior mean of the interaction, raked to the
+  two tables of one attribute;
 * two, not measured: through the attribute x that both were measured with and that says most of
   both, q_ax q_xc / q_x; the product where there is none;
 * three or more: the table of maximum entropy with these pairs and with the completed larger
   marginals whose own residual was measured, plus the interaction where it was measured itself.
 
-Everything here is a function of beliefs, which are released. Tables stay non-negative; they need
-not agree with each other as GReM's do.
+Everything here is a function of beliefs, which are released. Tables stay non-negative. Those of two
+attributes agree with those of one; larger ones that were measured themselves need not, as GReM's do
+(``consistency`` makes them agree).
 """
 
 from __future__ import annotations
