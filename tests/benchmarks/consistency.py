@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from frontier import DATA, DELTA, SHARED, score
+from frontier import DATA, DELTA, SHARED, judged, workload_of
 
 import engine
 from engine import grem
@@ -63,7 +63,7 @@ STEPS: dict[str, dict[str, Callable[[engine.Release], Estimates]]] = {
     },
 }
 MECHANISMS: dict[str, Callable[[], Any]] = {
-    "maxent": lambda: engine.AimGrem(completion="maxent"),
+    "maxent": engine.AimGrem,
     "raw": engine.AimGrem.paper,
 }
 
@@ -98,7 +98,7 @@ def measured(release: engine.Release, private: engine.Private, answers: str) -> 
         yield {
             "answers": answers,
             "step": step,
-            **score(tables, private),
+            **judged(tables, private)[0],
             "disagree": disagreement(tables) / records,
             "negative": max(-float(np.minimum(t.values, 0).sum()) for t in tables) / records,
             "seconds": seconds,
@@ -111,9 +111,8 @@ def run(options: argparse.Namespace, path: Path) -> None:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         writer.writeheader()
         for name in options.data:
-            table = DATA[name]()
-            private = engine.Private(table)
-            workload = engine.Workload.all_kway(table.domain, min(3, len(table.domain)))
+            table = DATA[name](options.shared)
+            private, workload = engine.Private(table), workload_of(table)
             for answers, make in MECHANISMS.items():
                 for epsilon in options.epsilon:
                     for seed in range(options.seeds):
@@ -143,10 +142,8 @@ def main() -> None:
     parser.add_argument("--epsilon", nargs="+", type=float, default=[0.1, 1.0, 10.0])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--table", action="store_true", help="only print what the CSV holds")
-    parser.add_argument("--shared", type=Path, help="where the larger tables lie")
+    parser.add_argument("--shared", type=Path, default=SHARED, help="where the larger tables lie")
     options = parser.parse_args()
-    if options.shared:
-        SHARED.append(options.shared)
     path = HERE / "consistency.csv"
     if not options.table:
         run(options, path)
