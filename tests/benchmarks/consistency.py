@@ -63,7 +63,7 @@ STEPS: dict[str, dict[str, Callable[[engine.Release], Estimates]]] = {
     },
 }
 MECHANISMS: dict[str, Callable[[], Any]] = {
-    "maxent": lambda: engine.AimGrem(completion="maxent"),
+    "maxent": engine.AimGrem,
     "raw": engine.AimGrem.paper,
 }
 
