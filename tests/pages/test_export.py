@@ -180,7 +180,12 @@ def test_what_is_taken_is_the_whole_run_so_far() -> None:
     run = made(SETTINGS, 2)
     release = run.release(2).promised(epsilon=1.7, delta=1e-7)
     alone = engine.run(
-        engine.AimGrem(), run.private, run.workload, epsilon=1.7, delta=1e-7, seed=12
+        engine.AimGrem(completion="none"),
+        run.private,
+        run.workload,
+        epsilon=1.7,
+        delta=1e-7,
+        seed=12,
     )
     while not run.finished:
         run = run.stepped()
