@@ -321,9 +321,10 @@ def _numbers(runs: list[list[Point]], names: tuple[str, str]) -> None:
     for name, run in zip(names, runs, strict=True):
         last = run[-1]
         ledger = last.release.ledger
+        rounds = "1 round" if last.round == 1 else f"{last.round} rounds"
         error = "" if figures.hidden() else f", mean error {last.error:.4g} of N"
         lines.append(
-            f"- **{text.plain(name)}**: ρ = {float(ledger.total):.4g}, {last.round} rounds, "
+            f"- **{text.plain(name)}**: ρ = {float(ledger.total):.4g}, {rounds}, "
             f"{len(last.release.beliefs)} residuals measured{error}"
         )
     st.markdown("\n".join(lines))

@@ -408,9 +408,10 @@ class AimGrem:
         )
         state = replace(state, ledger=ledger)
         compared += f"; now it is {error:,.0f}, as measured with noise."
+        times = f"{worth:.2g} times what" if worth > 1 else "what"
         if worth * leaves > error:
-            return state, f"Rounds. {compared} That is not {worth:.2g} times what would be left."
-        compared += f" That is {worth:.2g} times what will be left, or more."
+            return state, f"Rounds. {compared} That is less than {times} would be left."
+        compared += f" That is at least {times} will be left."
         return _plan_whole(state), f"Everything at once. {compared}"
 
     def _mean_error(self, state: AimState, private: Private) -> int:
