@@ -110,9 +110,7 @@ def test_setup_runs_what_was_chosen_and_shows_it(table: engine.Table) -> None:
     assert run.release.workload.marginals == ((0,), (3,))
     assert (run.release.epsilon, run.release.delta) == (2.0, 1e-9)
     workload = engine.Workload([("age",), ("job",)], table.domain)
-    same = engine.run(
-        engine.AimGrem(completion="none"), table, workload, epsilon=2.0, delta=1e-9, seed=3
-    )
+    same = engine.run(engine.AimGrem(), table, workload, epsilon=2.0, delta=1e-9, seed=3)
     assert same.release.ledger == run.release.ledger
     assert np.array_equal(same.release.estimate("job").values, run.release.estimate("job").values)
     assert form.explorer in form.children[-1].children
@@ -187,9 +185,7 @@ def test_trials_have_paired_seeds_and_are_not_made_twice(table: engine.Table) ->
     [figure] = form.screen.shown[0].figures
     assert figure.private
     workload = engine.Workload.all_kway(table.domain, 2)
-    one = engine.run(
-        engine.AimGrem(completion="none"), table, workload, epsilon=4.0, delta=1e-9, seed=2
-    )
+    one = engine.run(engine.AimGrem(), table, workload, epsilon=4.0, delta=1e-9, seed=2)
     expected = engine.evaluate(one.release, table).mean_l1_normalized
     found = frame.query("mechanism == 'AIM+GReM' and epsilon == 4 and seed == 2")["error"]
     assert found.tolist() == [expected]
