@@ -20,7 +20,8 @@ from engine.trace import ledger_to_dict
 
 MECHANISMS: dict[str, Callable[[], Any]] = {
     "aim-grem": engine.AimGrem,
-    "aim-grem-maxent": lambda: engine.AimGrem(completion="maxent"),
+    "aim-grem-maxent": engine.AimGrem,
+    "aim-grem-plain": lambda: engine.AimGrem(completion="none"),
     "aim-grem-paper": engine.AimGrem.paper,
     "residual-planner": engine.ResidualPlanner,
     "residual-planner-max": lambda: engine.ResidualPlanner(objective="max"),

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 STYLES: Mapping[str, tuple[str, str, list[int]]] = {
     "aim_grem": (BLUE, "circle", [1, 0]),
-    "aim_grem_maxent": ("#00A3A3", "wedge", [1, 0]),
+    "aim_grem_plain": ("#00A3A3", "wedge", [1, 0]),
     "aim_grem_paper": (SKY, "square", [6, 3]),
     "residual_planner": (ORANGE, "triangle-up", [1, 0]),
     "residual_planner_max": (RED, "diamond", [6, 3]),

@@ -62,15 +62,15 @@ class Contender:
 
 CONTENDERS: Mapping[str, Contender] = {
     "aim_grem": Contender("AIM+GReM", AimGrem()),
-    "aim_grem_maxent": Contender("AIM+GReM, completed", AimGrem(completion="maxent")),
+    "aim_grem_plain": Contender("AIM+GReM, nothing completed", AimGrem(completion="none")),
     "aim_grem_paper": Contender("AIM+GReM, as published", AimGrem.paper()),
     "residual_planner": Contender("ResidualPlanner", ResidualPlanner()),
     "residual_planner_max": Contender("ResidualPlanner, max variance", ResidualPlanner("max")),
     "equal_split": Contender("Equal split", EqualSplit()),
     "uniform": Contender("Uniform", Uniform()),
     "product": Contender("Product of 1-ways", EqualSplit(), one_ways=True),
-    "aim_iid": Contender("AIM+GReM, equal noise", AimGrem(noise="iid")),
-    "aim_full": Contender("AIM+GReM, full update", AimGrem(update="full")),
+    "aim_iid": Contender("AIM+GReM, equal noise", AimGrem(noise="iid", completion="none")),
+    "aim_full": Contender("AIM+GReM, full update", AimGrem(update="full", completion="none")),
     "sequence_crp": Contender("Fixed sequence, CRP", FixedSequence()),
     "sequence_iid": Contender("Fixed sequence, equal noise", FixedSequence(noise="iid")),
 }

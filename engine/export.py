@@ -460,6 +460,10 @@ def _call(mechanism: str) -> str:
         and not tree.args
         and all(k.arg and isinstance(k.value, ast.Constant) for k in tree.keywords)
     ):
+        named = {keyword.arg for keyword in tree.keywords}
+        if tree.func.id == "AimGrem" and named and "completion" not in named:
+            # Written before completing became the default.
+            tree.keywords.append(ast.keyword("completion", ast.Constant("none")))
         return f"engine.{ast.unparse(tree)}"
     return "engine.AimGrem()"
 

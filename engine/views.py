@@ -256,6 +256,8 @@ def explain_released(event: RoundEnded, domain: Domain) -> list[str]:
     """Say what a round did, from released values alone: two sentences at most."""
     if event.selected is None or event.change is None or event.threshold is None:
         count = len(event.measurements)
+        if any(allocation.known for allocation in event.allocations):
+            return [f"Everything asked for was measured at once: {count} residuals."]
         return [f"Everything was planned from sizes alone and measured at once: {count} residuals."]
     moved, noise = f"{event.change:,.0f}", f"{event.threshold:,.0f}"
     first = (
@@ -515,8 +517,11 @@ def cost(mechanism: Any, workload: Workload, *, slowness: float = 1.0) -> Cost:
     sets, cells = len(workload.closure), layout.total_cells
     in_rounds = hasattr(mechanism, "scores")
     ones = sum(len(attrs) == 1 for attrs in workload.closure)
-    # 2K shares; a 1-way marginal costs nine tenths of one, a round a whole one (MATH section 7).
-    rounds = (math.ceil(2 * sets - Fraction(9, 10) * ones) if ones else 0) if in_rounds else 1
+    planned = 2 * sets
+    if hasattr(mechanism, "planned_rounds"):
+        planned = mechanism.planned_rounds(workload)
+    # A 1-way marginal costs nine tenths of a share, a round a whole one (MATH section 7).
+    rounds = (math.ceil(planned - Fraction(9, 10) * ones) if ones else 0) if in_rounds else 1
     seconds = 1e-3 * sets + 1e-6 * cells
     if in_rounds:
         seconds = 0.05 + 1e-7 * cells + rounds * (1.2e-3 + 4e-9 * cells)
@@ -681,6 +686,8 @@ def coverage_limits(estimate: Estimate, *, adaptive: bool) -> list[str]:
         estimate: The answer looked at.
         adaptive: Whether what was measured depended on earlier answers.
     """
+    if estimate.completion == "maxent":
+        return ["Completed by maximum entropy, and shrunk: for such answers no interval is known."]
     if estimate.completion is not None:
         return [
             f"After {estimate.completion} no interval is known: cutting negative counts off moves "

@@ -19,7 +19,7 @@ from pages.parts.frame import PAGES, through_app
 
 RELEASE, TEACHING = "Release only", "Teaching bundle"
 POSTS = {
-    "none": "as estimated (unbiased, may be negative)",
+    "none": "as estimated (may be negative where nothing is completed)",
     "clip": "negative cells cut, rest rescaled",
     "simplex": "nearest table without negative cells",
     "consistent": "all tables made to agree (may be negative)",

@@ -145,7 +145,7 @@ def _open(section: str) -> None:
 
 
 def _titanic() -> None:
-    session.start(replace(session.default_settings("titanic"), seed=7))
+    session.start(replace(session.first_settings("titanic"), seed=7))
 
 
 # -- the page --------------------------------------------------------------------------------------

@@ -22,11 +22,8 @@ FORMS: dict[str, Callable[[engine.Estimate], engine.Estimate] | None] = {
     "clip": engine.clip,
     "simplex": engine.simplex,
 }
-WHY_NEGATIVE = (
-    "Negative counts are no mistake: noise goes both ways, and cutting it off biases every sum."
-)
 FORM_SAYS = {
-    "raw": WHY_NEGATIVE,
+    "raw": messages.NEGATIVE,
     "clip": "Negative counts were set to zero and the rest scaled to the estimated total. Nothing "
     "was spent for that, but sums over cells are biased now.",
     "simplex": "Moved to the nearest table without negative counts and with the estimated total. "
@@ -46,7 +43,7 @@ def empty() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button("Run the sample to its end", type="primary", key="marginals_run"):
             with st.spinner("Running…"):
-                session.start(session.default_settings())
+                session.start(session.first_settings())
                 here = session.visit()
                 while here.run is not None and session.advance(here.run.token):
                     pass
@@ -190,7 +187,10 @@ def show(run: session.Watched, gamma: AttributeSet) -> None:
 def _said(raw: engine.Estimate, form: str) -> None:
     negative = int((raw.values < 0).sum())
     found = f"{negative:,} of {raw.values.size:,} raw cells are below zero. "
-    st.caption((found if negative else "") + FORM_SAYS[form])
+    said = FORM_SAYS[form]
+    if form == "raw" and raw.completion is not None:
+        said = messages.COMPLETED
+    st.caption((found if negative else "") + said)
 
 
 def _bars(

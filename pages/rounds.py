@@ -17,6 +17,7 @@ from pages.parts.frame import through_app
 
 SPEEDS = {"slow": 3.0, "normal": 1.6, "fast": 0.8}
 _USUAL = {"degree": 3, "epsilon": 1.0, "delta": "1e-9", "seed": 0}
+SEE_ROUNDS = "To see rounds, choose **AIM+GReM, as published** in the settings above."
 KWAYS = {1: "1-way", 2: "2-way", 3: "3-way", 4: "4-way"}
 
 
@@ -358,7 +359,7 @@ def _why(run: session.Watched, view: int) -> None:
     with st.container(border=True):
         if not isinstance(event, engine.RoundEnded):
             st.markdown("**Before round 1**")
-            st.markdown(_opening(event))
+            st.markdown(_opening(run))
             return
         st.markdown(f"**Why round {view} did what it did**")
         sentences = views.explain_released(event, run.domain)
@@ -370,13 +371,29 @@ def _why(run: session.Watched, view: int) -> None:
         st.markdown(" ".join(text.plain(s, longest=500) for s in sentences))
 
 
-def _opening(event: engine.Event) -> str:
-    if isinstance(event, engine.Started) and event.measurements:
+def _opening(run: session.Watched) -> str:
+    event = run.moments[0].event
+    assert isinstance(event, engine.Started)
+    if not event.measurements:
         return (
-            "Every attribute alone was measured, all with the same noise. Tables of several "
-            "attributes are answered from these until a round measures more. Press **Next**."
+            "Nothing is measured yet: this mechanism has one round for everything. Press **Next**."
         )
-    return "Nothing is measured yet: this mechanism has one round for everything. Press **Next**."
+    first = "Every attribute alone was measured, all with the same noise."
+    if _at_once(run):
+        return f"{first} {_decided(event)} {SEE_ROUNDS} Press **Next**."
+    return (
+        f"{first} {_decided(event)} Tables of several attributes are answered from these until a "
+        "round measures more. Press **Next**."
+    )
+
+
+def _at_once(run: session.Watched) -> bool:
+    """Whether a mechanism that could go in rounds decided to measure everything in one."""
+    return bool(getattr(run.moments[0].state, "whole", False))
+
+
+def _decided(event: engine.Started) -> str:
+    return text.plain(event.decision, longest=600) if event.decision else ""
 
 
 def _before(run: session.Watched) -> None:
@@ -416,7 +433,10 @@ def _shown(run: session.Watched, event: engine.RoundEnded) -> AttributeSet:
 def _select(run: session.Watched, view: int, event: engine.RoundEnded) -> None:
     seen = run.moments[view].seen
     if seen is None:
-        st.markdown("Nothing is selected: this mechanism measures everything at once.")
+        if _at_once(run):
+            st.markdown(f"Nothing is selected: everything is measured at once. {SEE_ROUNDS}")
+        else:
+            st.markdown("Nothing is selected: this mechanism measures everything at once.")
         return
     chosen = text.plain(run.domain.label(_shown(run, event)))
     st.markdown(f"Chosen: **{chosen}**. Of all this, only the choice is released.")
@@ -536,9 +556,7 @@ def _draw_trio(
     with right:
         title = "Private less true"
         figures.draw(charts.heatmap(frame, difference, names, title=title), "difference")
-    st.caption(
-        "Negative counts are no mistake: noise goes both ways, and cutting it off biases every sum."
-    )
+    st.caption(messages.NEGATIVE if estimate.completion is None else messages.COMPLETED)
 
 
 # -- the account -----------------------------------------------------------------------------------
@@ -589,7 +607,7 @@ st.title("Rounds")
 if not figures.hidden():
     st.warning(f"{messages.BANNER} {messages.SEEDED}", icon=":material/visibility:")
 if session.visit().run is None:
-    session.start(session.default_settings())
+    session.start(session.first_settings())
     strip.refresh()
 choose()
 pace = _pace(session.visit())

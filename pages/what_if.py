@@ -112,12 +112,12 @@ def start(asked: Changed) -> Job[tuple[int, Point]]:
     Raises:
         engine.EngineError: If a setting is refused.
     """
-    both = pair(asked)
+    both, mechanism = pair(asked), session.MECHANISMS[asked.base.mechanism][1]
 
     def make(cancelled: Callable[[], bool]) -> Iterator[tuple[int, Point]]:
         for who in (0, 1):
             points = comparison.path(
-                engine.AimGrem(), both.settings[who], both.truths[who], both.sets[who],
+                mechanism(), both.settings[who], both.truths[who], both.sets[who],
                 seed=asked.base.seed, every=EVERY, cancelled=cancelled,
             )  # fmt: skip
             for point in points:
@@ -132,7 +132,7 @@ def start(asked: Changed) -> Job[tuple[int, Point]]:
 def base() -> Base:
     """The run being watched, or the first one there is; any of it may be changed here."""
     run = session.visit().run
-    found = run.settings if run else session.default_settings()
+    found = run.settings if run else session.first_settings()
     with st.expander("Starting point", icon=":material/tune:", key="what_if_settings"):
         names = sources.names()
         sample = st.selectbox(
@@ -159,7 +159,14 @@ def base() -> Base:
             "Seed", 0, None, found.seed, key="what_if_seed", persist_state="session",
             help=messages.SEEDED,
         )  # fmt: skip
-    return Base(sample, tuple(attributes), int(degree), float(epsilon), found.delta, int(seed))
+        mechanism = st.selectbox(
+            "Mechanism", list(session.MECHANISMS), key="what_if_mechanism",
+            index=list(session.MECHANISMS).index(found.mechanism), persist_state="session",
+            format_func=lambda name: session.MECHANISMS[name][0],
+        )  # fmt: skip
+    return Base(
+        sample, tuple(attributes), int(degree), float(epsilon), found.delta, int(seed), mechanism
+    )
 
 
 def change(start_from: Base) -> Changed:
@@ -265,6 +272,10 @@ def results(job: Job[tuple[int, Point]]) -> None:
     if not all(runs):
         return
     _numbers(runs, names)
+    if all(run[-1].round == 1 for run in runs):
+        st.caption(
+            "Both measured everything at once. To see rounds, choose “AIM+GReM, as published”."
+        )
     if figures.hidden():
         st.caption("Errors are computed from the records: hidden.")
     else:
@@ -310,9 +321,10 @@ def _numbers(runs: list[list[Point]], names: tuple[str, str]) -> None:
     for name, run in zip(names, runs, strict=True):
         last = run[-1]
         ledger = last.release.ledger
+        rounds = "1 round" if last.round == 1 else f"{last.round} rounds"
         error = "" if figures.hidden() else f", mean error {last.error:.4g} of N"
         lines.append(
-            f"- **{text.plain(name)}**: ρ = {float(ledger.total):.4g}, {last.round} rounds, "
+            f"- **{text.plain(name)}**: ρ = {float(ledger.total):.4g}, {rounds}, "
             f"{len(last.release.beliefs)} residuals measured{error}"
         )
     st.markdown("\n".join(lines))
@@ -325,14 +337,15 @@ st.title("What if")
 if not figures.hidden():
     st.warning(f"{messages.BANNER} {messages.SEEDED}", icon=":material/visibility:")
 lecture.prose(
-    "Two runs of AIM+GReM from the same table and the same seed, with one thing different. Errors "
-    "are compared with the truth, so all of this is simulation."
+    "Two runs of a mechanism from the same table and the same seed, with one thing different. "
+    "Errors are compared with the truth, so all of this is simulation."
 )
 start_from = base()
 asked = change(start_from)
 lecture.prose(EXPLAIN[asked.change])
 st.markdown(
-    f"From **{text.plain(sources.title(start_from.sample))}**, {len(start_from.attributes)} "
+    f"{session.MECHANISMS[start_from.mechanism][0]}, from "
+    f"**{text.plain(sources.title(start_from.sample))}**, {len(start_from.attributes)} "
     f"attributes, {start_from.degree}-way, ε = {start_from.epsilon:g}, "
     f"δ = {start_from.delta:g}, seed {start_from.seed}."
 )

@@ -72,11 +72,11 @@ def all_mechanisms() -> dict[str, Any]:
     """Every mechanism with every option that changes what it does."""
     return {
         "paper": engine.AimGrem.paper(),
-        "lazy crp": engine.AimGrem(),
-        "lazy iid": engine.AimGrem(noise="iid"),
-        "full crp": engine.AimGrem(update="full"),
-        "full iid": engine.AimGrem(update="full", noise="iid"),
-        "omits much": engine.AimGrem(omit_below=0.3),
+        "lazy crp": engine.AimGrem(completion="none"),
+        "lazy iid": engine.AimGrem(noise="iid", completion="none"),
+        "full crp": engine.AimGrem(update="full", completion="none"),
+        "full iid": engine.AimGrem(update="full", noise="iid", completion="none"),
+        "omits much": engine.AimGrem(omit_below=0.3, completion="none"),
         "residual planner": engine.ResidualPlanner(),
         "residual planner max": engine.ResidualPlanner(objective="max"),
         "equal split": engine.EqualSplit(),

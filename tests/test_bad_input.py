@@ -58,7 +58,11 @@ def test_a_budget_that_is_none_is_refused_before_anything_happens(
     budget: dict[str, Any], code: str, domain: engine.Domain
 ) -> None:
     workload = engine.Workload.all_kway(domain, 2)
-    for mechanism in (engine.AimGrem(), engine.ResidualPlanner(), engine.FixedSequence()):
+    for mechanism in (
+        engine.AimGrem(completion="none"),
+        engine.ResidualPlanner(),
+        engine.FixedSequence(),
+    ):
         with pytest.raises(engine.BudgetError) as caught:
             engine.run(mechanism, Untouchable(domain), workload, **budget)
         assert caught.value.code == code
@@ -82,7 +86,7 @@ def test_rounds_refuses_a_rho_that_is_none_before_any_noise_is_drawn(
 def test_a_seed_that_is_none_is_refused(seed: Any, table: engine.Table) -> None:
     workload = engine.Workload.all_kway(table.domain, 2)
     with pytest.raises(engine.EngineError) as caught:
-        engine.run(engine.AimGrem(), table, workload, rho=1, seed=seed)
+        engine.run(engine.AimGrem(completion="none"), table, workload, rho=1, seed=seed)
     assert caught.value.code == "E_SEED"
 
 

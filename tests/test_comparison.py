@@ -246,11 +246,13 @@ def test_a_path_ends_where_the_run_ends(table: engine.Table, workload: engine.Wo
     rho = engine.rho_from(epsilon=2.0, delta=DELTA)
     points = list(
         comparison.path(
-            engine.AimGrem(), Setting(private, workload, Fraction(rho), {}),
+            engine.AimGrem(completion="none"), Setting(private, workload, Fraction(rho), {}),
             private, workload.marginals, seed=4,
         )
     )  # fmt: skip
-    made = engine.run(engine.AimGrem(), table, workload, epsilon=2.0, delta=DELTA, seed=4)
+    made = engine.run(
+        engine.AimGrem(completion="none"), table, workload, epsilon=2.0, delta=DELTA, seed=4
+    )
     assert points[-1].error == engine.evaluate(made.release, table).mean_l1_normalized
     assert points[-1].round == len(made.rounds)
     assert [p.spent for p in points] == sorted(p.spent for p in points)

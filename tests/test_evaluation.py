@@ -44,7 +44,9 @@ def test_no_records_give_nan_for_the_normalised_errors() -> None:
     domain = make_domain([2, 2])
     table = engine.Table.from_codes([], domain)
     workload = engine.Workload.all_kway(domain, 2)
-    found = engine.evaluate(engine.run(engine.AimGrem(), table, workload, rho=1).release, table)
+    found = engine.evaluate(
+        engine.run(engine.AimGrem(completion="none"), table, workload, rho=1).release, table
+    )
     assert math.isfinite(found.mean_l1)
     assert math.isnan(found.mean_l1_normalized)
     assert math.isnan(found.mean_l2_normalized)
@@ -74,7 +76,7 @@ def test_what_is_computed_from_the_records_is_neither_pickled_nor_copied(
     table: engine.Table,
 ) -> None:
     workload = engine.Workload.all_kway(table.domain, 2)
-    private, aim = engine.Private(table), engine.AimGrem()
+    private, aim = engine.Private(table), engine.AimGrem(completion="none")
     state, _ = aim.start(private, workload, rho=Fraction(1), rng=engine.rehearsal_noise(0))
     release = aim.release(state)
     values = [

@@ -31,7 +31,8 @@ def unpacked(packed: bytes) -> dict[str, str]:
 
 def run_on(table: Any, *, degree: int = 2, seed: int = 0) -> engine.Run:
     workload = engine.Workload.all_kway(table.domain, degree)
-    return engine.run(engine.AimGrem(), table, workload, epsilon=1.0, delta=1e-9, seed=seed)
+    plain = engine.AimGrem(completion="none")
+    return engine.run(plain, table, workload, epsilon=1.0, delta=1e-9, seed=seed)
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +74,11 @@ def test_the_bundle_depends_on_nothing_but_the_transcript() -> None:
             table = engine.Table.from_codes(records, domain)
             rng_of_run = source or tape.replay()
             _, events, release = play(
-                engine.AimGrem(), table, workload, rho=Fraction(1, 3), rng=rng_of_run
+                engine.AimGrem(completion="none"),
+                table,
+                workload,
+                rho=Fraction(1, 3),
+                rng=rng_of_run,
             )
             packed.append(export.bundle(release.promised(epsilon=2.0, delta=1e-9), events))
             packed.append(export.notebook_alone(release, events).encode())
@@ -186,7 +191,7 @@ def test_answers_can_be_made_to_agree(post: str) -> None:
     domain = make_domain([4, 3, 5, 3])
     codes = np.repeat(np.arange(40)[:, None] % 3, 4, axis=1)  # so that empty cells are many
     run = engine.run(
-        engine.AimGrem(completion="maxent"), engine.Table.from_codes(codes, domain),
+        engine.AimGrem(), engine.Table.from_codes(codes, domain),
         engine.Workload.all_kway(domain, 3), epsilon=30.0, delta=1e-9, seed=1,
     )  # fmt: skip
 
@@ -219,6 +224,28 @@ def test_a_mechanism_s_name_is_code_only_if_it_is_a_plain_call(
     text = export.notebook(replace(small.release, mechanism=mechanism))
     assert "engine.run(engine.AimGrem(), table" in text
     assert "engine.run(engine.AimGrem(update='lazy'" in export.notebook(small.release)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        engine.AimGrem(), engine.AimGrem(completion="none"), engine.AimGrem.paper(),
+        engine.AimGrem(noise="iid", completion="none"), engine.AimGrem(in_loop=False),
+        engine.AimGrem(finish="rounds"), engine.ResidualPlanner("max"), engine.MwemGrem(),
+    ],
+)  # fmt: skip
+def test_the_code_in_a_bundle_makes_the_very_mechanism_of_the_run(
+    small: engine.Run, mechanism: Any
+) -> None:
+    from dataclasses import replace
+
+    called = export._call(replace(small.release, mechanism=mechanism.name).mechanism)
+    assert eval(called, {"engine": engine}) == mechanism
+
+
+def test_a_release_from_before_completion_was_the_default_is_still_plain() -> None:
+    before = "AimGrem(update='lazy', noise='crp', respend=True, omit_below=0.001)"
+    assert eval(export._call(before)) == engine.AimGrem(completion="none")
 
 
 @pytest.mark.parametrize("mechanism", [engine.ResidualPlanner(), engine.Uniform()])

@@ -25,7 +25,7 @@ DOMAIN = engine.Domain(
     )
 )
 CONTENT = engine.run(
-    engine.AimGrem(),
+    engine.AimGrem(completion="none"),
     engine.Table.from_codes([[0, 1]], make_domain([2, 3])),
     engine.Workload.all_kway(make_domain([2, 3]), 2),
     rho=1,

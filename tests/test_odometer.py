@@ -86,7 +86,7 @@ def test_the_maximum_planner_s_steps_cost_no_more_than_their_charges() -> None:
 
 def caught(mechanism: Any = None, cases: int = 40) -> set[str]:
     """What the odometer says over some cases."""
-    chosen = mechanism or engine.AimGrem()
+    chosen = mechanism or engine.AimGrem(completion="none")
     return {sentence for seed in range(cases) for sentence in violations(chosen, seed)}
 
 
@@ -109,7 +109,11 @@ def test_halved_noise_variance_is_caught(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(
         Tape, "gaussian", lambda self, shape, *, variance: draw(self, shape, variance=variance / 2)
     )
-    for mechanism in (engine.AimGrem(), engine.EqualSplit(), engine.ResidualPlanner()):
+    for mechanism in (
+        engine.AimGrem(completion="none"),
+        engine.EqualSplit(),
+        engine.ResidualPlanner(),
+    ):
         assert says(caught(mechanism), "drew noise that costs")
 
 

@@ -154,9 +154,9 @@ def test_a_replay_of_a_run_is_that_run() -> None:
     table = table_of(40)
     workload = engine.Workload.all_kway(table.domain, 2)
     tape = Tape(seed=5)
-    _, _, first = play(engine.AimGrem(), table, workload, rho=1, rng=tape)
-    _, _, again = play(engine.AimGrem(), table, workload, rho=1, rng=tape.replay())
-    plain = engine.run(engine.AimGrem(), table, workload, rho=1, seed=5).release
+    _, _, first = play(engine.AimGrem(completion="none"), table, workload, rho=1, rng=tape)
+    _, _, again = play(engine.AimGrem(completion="none"), table, workload, rho=1, rng=tape.replay())
+    plain = engine.run(engine.AimGrem(completion="none"), table, workload, rho=1, seed=5).release
     assert first.to_dict() == again.to_dict() == plain.to_dict()
 
 
@@ -181,7 +181,7 @@ def test_budgets_and_plans_before_the_first_draw_depend_on_public_values_only() 
 def test_a_released_array_cannot_be_written_through_its_base() -> None:
     table = table_of(31)
     workload = engine.Workload.all_kway(table.domain, 2)
-    run = engine.run(engine.AimGrem(), table, workload, rho=1, seed=0)
+    run = engine.run(engine.AimGrem(completion="none"), table, workload, rho=1, seed=0)
     for measurement in run.events[0].measurements:
         assert not measurement.values.flags.writeable
     for belief in run.release.beliefs.values():

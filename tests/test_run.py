@@ -57,16 +57,20 @@ def test_the_ledger_of_every_run_adds_up_to_rho_and_never_more(part: int) -> Non
 
 def test_epsilon_and_delta_become_rho_and_are_kept_as_the_promise(table: engine.Table) -> None:
     workload = engine.Workload.all_kway(table.domain, 2)
-    run = engine.run(engine.AimGrem(), table, workload, epsilon=1, delta=1e-9, seed=0)
+    run = engine.run(
+        engine.AimGrem(completion="none"), table, workload, epsilon=1, delta=1e-9, seed=0
+    )
     rho = engine.rho_from(epsilon=1.0, delta=1e-9)
     assert run.release.ledger.total == Fraction(rho)
     assert (run.release.epsilon, run.release.delta) == (1.0, 1e-9)
     spent = run.release.ledger.spent
     assert engine.epsilon_from(rho=spent, delta=1e-9) <= 1 + 1e-12
-    by_rho = engine.run(engine.AimGrem(), table, workload, rho=rho, delta=1e-9, seed=0)
+    by_rho = engine.run(
+        engine.AimGrem(completion="none"), table, workload, rho=rho, delta=1e-9, seed=0
+    )
     assert by_rho.release.epsilon >= 1.0 - 1e-12
     assert by_rho.release.epsilon == pytest.approx(1.0, rel=1e-12)
-    plain = engine.run(engine.AimGrem(), table, workload, rho=rho, seed=0)
+    plain = engine.run(engine.AimGrem(completion="none"), table, workload, rho=rho, seed=0)
     assert plain.release.epsilon is None
     assert plain.release.beliefs.keys() == run.release.beliefs.keys()
 
@@ -95,7 +99,7 @@ def test_progress_grows_to_the_share_spent(table: engine.Table) -> None:
     workload = engine.Workload.all_kway(table.domain, 2)
     seen: list[tuple[float, engine.Event]] = []
     run = engine.run(
-        engine.AimGrem(),
+        engine.AimGrem(completion="none"),
         table,
         workload,
         rho=1,
@@ -112,7 +116,7 @@ def test_a_cancelled_run_has_spent_only_what_its_events_say(table: engine.Table)
     workload = engine.Workload.all_kway(table.domain, 3)
     rng = Counting()
     loop = engine.rounds(
-        engine.AimGrem(), engine.Private(table), workload, rho=Fraction(1), rng=rng
+        engine.AimGrem(completion="none"), engine.Private(table), workload, rho=Fraction(1), rng=rng
     )
     events = [next(loop)[1] for _ in range(2)]
     state, event = next(loop)
@@ -148,7 +152,7 @@ def test_estimates_approach_the_truth_as_rho_grows() -> None:
 
 def test_a_run_shows_no_count_in_its_representation(table: engine.Table) -> None:
     workload = engine.Workload.all_kway(table.domain, 2)
-    run = engine.run(engine.AimGrem(), table, workload, rho=1, seed=0)
+    run = engine.run(engine.AimGrem(completion="none"), table, workload, rho=1, seed=0)
     for value in (run, run.release, run.release.beliefs, run.release.estimate("age")):
         assert "31" not in repr(value)
 
@@ -159,7 +163,9 @@ def test_a_person_with_k_rows_costs_k_squared(rows: int) -> None:
     domain = engine.Domain(declared.attributes, rows_per_person=rows)
     table = engine.Table.from_codes([[0, 1], [2, 0], [1, 1]], domain)
     workload = engine.Workload.all_kway(domain, 2)
-    run = engine.run(engine.AimGrem(), table, workload, epsilon=1.0, delta=1e-9, seed=0)
+    run = engine.run(
+        engine.AimGrem(completion="none"), table, workload, epsilon=1.0, delta=1e-9, seed=0
+    )
     rho = Fraction(engine.rho_from(epsilon=1.0, delta=1e-9))
     assert run.release.ledger.total * rows**2 == rho
     assert run.release.rho_of_a_person == run.release.ledger.spent * rows**2 <= rho
@@ -167,5 +173,7 @@ def test_a_person_with_k_rows_costs_k_squared(rows: int) -> None:
     first = run.events[0].measurements[0]
     plain = engine.Workload.all_kway(declared, 2)
     same = engine.Table.from_codes([[0, 1], [2, 0], [1, 1]], declared)
-    other = engine.run(engine.AimGrem(), same, plain, epsilon=1.0, delta=1e-9, seed=0)
+    other = engine.run(
+        engine.AimGrem(completion="none"), same, plain, epsilon=1.0, delta=1e-9, seed=0
+    )
     assert other.events[0].measurements[0].variance * rows**2 == pytest.approx(first.variance)

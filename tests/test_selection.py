@@ -138,7 +138,7 @@ def test_insight_splits_the_scores_and_gives_the_probabilities_of_the_step(
     table: engine.Table,
 ) -> None:
     workload = engine.Workload.all_kway(table.domain, 2)
-    mechanism, private = engine.AimGrem(), engine.Private(table)
+    mechanism, private = engine.AimGrem(completion="none"), engine.Private(table)
     rng = engine.rehearsal_noise(1)
     state, _ = mechanism.start(private, workload, rho=Fraction(1), rng=rng)
     seen = engine.insight(mechanism, state, private)
@@ -161,7 +161,7 @@ def test_insight_is_refused_where_nothing_is_selected(table: engine.Table) -> No
     state, _ = planner.start(private, workload, rho=Fraction(1), rng=rng)
     with pytest.raises(engine.OptionError):
         engine.insight(planner, state, private)
-    aim = engine.AimGrem()
+    aim = engine.AimGrem(completion="none")
     done, _ = aim.start(private, engine.Workload([()], table.domain), rho=Fraction(1), rng=rng)
     with pytest.raises(engine.OptionError):
         engine.insight(aim, done, private)

@@ -47,8 +47,12 @@ def cases() -> dict[str, tuple[Any, engine.Table, engine.Workload]]:
     }
     ones = make_domain([1, 1])
     empty = engine.Table.from_codes([], ones)
-    found["one-valued only"] = (engine.AimGrem(), empty, engine.Workload([(0, 1)], ones))
-    found["total only"] = (engine.AimGrem(), table, engine.Workload([()], domain))
+    found["one-valued only"] = (
+        engine.AimGrem(completion="none"),
+        empty,
+        engine.Workload([(0, 1)], ones),
+    )
+    found["total only"] = (engine.AimGrem(completion="none"), table, engine.Workload([()], domain))
     found["total, batch"] = (engine.ResidualPlanner(), table, engine.Workload([()], domain))
     return found
 
@@ -126,7 +130,7 @@ def test_events_tell_the_ledger_charge_by_charge(name: str, table: engine.Table)
 
 def test_a_release_answers_any_set_of_the_closure_in_domain_order(table: engine.Table) -> None:
     workload = engine.Workload([("age", "sex", "job")], table.domain)
-    release = engine.run(engine.AimGrem(), table, workload, rho=1, seed=0).release
+    release = engine.run(engine.AimGrem(completion="none"), table, workload, rho=1, seed=0).release
     assert release.estimate("job", "age").attrs == (0, 3)
     assert release.estimate("job", "age").values.shape == (3, 4)
     np.testing.assert_array_equal(
@@ -163,7 +167,10 @@ def test_nothing_that_is_written_says_the_seed_or_the_time() -> None:
     table = engine.Table.from_csv(SAMPLES / "titanic.csv", domain)
     workload = engine.Workload.all_kway(domain, 2)
     seed = 918_273_645
-    runs = [engine.run(engine.AimGrem(), table, workload, rho=0.1, seed=seed) for _ in range(2)]
+    runs = [
+        engine.run(engine.AimGrem(completion="none"), table, workload, rho=0.1, seed=seed)
+        for _ in range(2)
+    ]
     texts = [json.dumps([r.release.to_dict(), [event_to_dict(e) for e in r.events]]) for r in runs]
     assert texts[0] == texts[1]
     assert str(seed) not in texts[0]
@@ -236,7 +243,9 @@ def test_a_summed_weight_is_written_and_read_back() -> None:
 
 def test_a_ledger_is_written_in_exact_fractions(table: engine.Table) -> None:
     workload = engine.Workload.all_kway(table.domain, 2)
-    ledger = engine.run(engine.AimGrem(), table, workload, rho=0.1, seed=0).release.ledger
+    ledger = engine.run(
+        engine.AimGrem(completion="none"), table, workload, rho=0.1, seed=0
+    ).release.ledger
     content = ledger_to_dict(ledger)
     from_text = sum(Fraction(e["rho"]) for e in content["entries"])
     assert from_text == ledger.spent == Fraction(content["spent"])

@@ -105,7 +105,9 @@ class AimState:
 
 @dataclass(frozen=True, slots=True)
 class AimGrem:
-    """AIM with residual measurements and GReM reconstruction.
+    """AIM with residual measurements, and with tables completed by maximum entropy.
+
+    ``AimGrem(completion="none")`` is plain GReM, ``AimGrem.paper()`` exactly the paper's mechanism.
 
     Args:
         update: ``"lazy"`` touches only marginals that contain a measured residual; ``"full"``
@@ -115,7 +117,7 @@ class AimGrem:
         respend: Whether the budget share of omitted residuals goes to the others.
         omit_below: Residuals with a smaller share of the round's budget are not measured (eta).
         completion: ``"maxent"`` answers with tables completed by maximum entropy (``completed``),
-            ``"none"`` counts what was not measured as zero.
+            ``"none"`` with GReM's, where what was not measured counts as zero.
         in_loop: Whether rounds score completed tables too, not only the answer.
         allocation: What ``"crp"`` shares a round's budget among: the residuals of the selected
             marginal, weighed by its own variance (``"marginal"``), or those and all measured
@@ -137,7 +139,7 @@ class AimGrem:
     noise: Literal["crp", "iid"] = "crp"
     respend: bool = True
     omit_below: float = 1e-3
-    completion: Literal["none", "maxent"] = "none"
+    completion: Literal["none", "maxent"] = "maxent"
     in_loop: bool = True
     allocation: Literal["marginal", "workload"] | None = None
     nominal: Literal["closure", "attribute"] | None = None
@@ -160,17 +162,20 @@ class AimGrem:
 
     @classmethod
     def paper(cls) -> AimGrem:
-        """The mechanism exactly as published: what omitted residuals would cost stays unspent."""
-        return cls(respend=False)
+        """The mechanism exactly as published.
+
+        Nothing is completed, and what omitted residuals would cost stays unspent.
+        """
+        return cls(completion="none", respend=False)
 
     @property
     def name(self) -> str:
         """Name and options, as releases carry them."""
-        completion = ""
+        completion = f", completion={self.completion!r}"
         if self.completion != "none" or any(getattr(self, k) != v for k, v in _PLAIN.items()):
-            completion = (
-                f", completion={self.completion!r}, in_loop={self.in_loop}, "
-                f"allocation={self.allocation!r}, nominal={self.nominal!r}, finish={self.finish!r}"
+            completion += (
+                f", in_loop={self.in_loop}, allocation={self.allocation!r}, "
+                f"nominal={self.nominal!r}, finish={self.finish!r}"
             )
         return (
             f"AimGrem(update={self.update!r}, noise={self.noise!r}, respend={self.respend}, "
@@ -181,6 +186,12 @@ class AimGrem:
         """Estimate the memory of a run in bytes: errors as float64, counts as small integers."""
         return memory_needed(workload, per_cell=11)
 
+    def planned_rounds(self, workload: Workload) -> int:
+        """Return the nominal number of rounds that the first round's budgets are made for."""
+        if self.nominal == "attribute":
+            return ROUNDS_PER_ATTRIBUTE * len(workload.domain)
+        return 2 * len(workload.closure)
+
     # -- the four calls -------------------------------------------------------------------------
 
     def start(
@@ -188,9 +199,7 @@ class AimGrem:
     ) -> tuple[AimState, Started]:
         """Plan the rounds and measure every 1-way marginal of the closure with isotropic noise."""
         require_memory(self.memory_needed(workload))
-        planned = 2 * len(workload.closure)
-        if self.nominal == "attribute":
-            planned = ROUNDS_PER_ATTRIBUTE * len(workload.domain)
+        planned = self.planned_rounds(workload)
         rho_measure = MEASURE_SHARE * rho / planned
         rho_select = (1 - MEASURE_SHARE) * rho / planned
         first: list[AttributeSet] = [attrs for attrs in workload.closure if len(attrs) == 1]
@@ -399,9 +408,10 @@ class AimGrem:
         )
         state = replace(state, ledger=ledger)
         compared += f"; now it is {error:,.0f}, as measured with noise."
+        times = f"{worth:.2g} times what" if worth > 1 else "what"
         if worth * leaves > error:
-            return state, f"Rounds. {compared} That is not {worth:.2g} times what would be left."
-        compared += f" That is {worth:.2g} times what will be left, or more."
+            return state, f"Rounds. {compared} That is less than {times} would be left."
+        compared += f" That is at least {times} will be left."
         return _plan_whole(state), f"Everything at once. {compared}"
 
     def _mean_error(self, state: AimState, private: Private) -> int:

@@ -13,8 +13,9 @@ from engine.tables import CountSource, Private
 
 MECHANISMS: dict[str, Callable[[], Any]] = {
     "AIM+GReM": engine.AimGrem,
+    "AIM+GReM, nothing completed": lambda: engine.AimGrem(completion="none"),
     "AIM+GReM, as published": engine.AimGrem.paper,
-    "AIM+GReM, equal noise (ablation)": lambda: engine.AimGrem(noise="iid"),
+    "AIM+GReM, equal noise (ablation)": lambda: engine.AimGrem(noise="iid", completion="none"),
     "ResidualPlanner, one round": engine.ResidualPlanner,
     "Equal split, one round": engine.EqualSplit,
     "Total only, spread evenly": engine.Uniform,
@@ -84,6 +85,6 @@ def tell(
 
 
 def _insight(mechanism: Any, state: Any, private: Private) -> engine.Insight | None:
-    if not hasattr(mechanism, "scores") or mechanism.done(state):
+    if not engine.selects(mechanism, state):
         return None
     return engine.insight(mechanism, state, private)

@@ -39,6 +39,7 @@ class Base:
     epsilon: float
     delta: float
     seed: int
+    mechanism: str = "aim_grem"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ from pages.parts import samples, session
 
 MECHANISMS = {
     "aim_grem": "engine.AimGrem()",
+    "aim_grem_plain": 'engine.AimGrem(completion="none")',
     "aim_grem_paper": "engine.AimGrem.paper()",
-    "aim_grem_iid": 'engine.AimGrem(noise="iid")',
+    "aim_grem_iid": 'engine.AimGrem(noise="iid", completion="none")',
     "residual_planner": "engine.ResidualPlanner()",
     "equal_split": "engine.EqualSplit()",
     "uniform": "engine.Uniform()",

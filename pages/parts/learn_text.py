@@ -30,7 +30,7 @@ GLOSSARY = (
          "It has (n_i − 1) numbers along each attribute. All residuals within γ together are the "
          "marginal over γ."),
     Term("Residual estimate", "z_τ", "residual estimate", "All noisy measurements of one residual, "
-         "averaged by their precision. Counted as zero if it was never measured."),
+         "averaged by their precision. GReM counts it as zero if it was never measured."),
     Term("Workload", "W", "workload", "The marginals that are wanted, each with its weight."),
     Term("Closure", "W↓", "workload.closure", "The workload and all subsets of its marginals, the "
          "empty one (the total) included: the residuals that are needed."),
@@ -64,6 +64,8 @@ GLOSSARY = (
          "nothing is known yet, CRP's optimum is exactly that."),
     Term("GReM", "", "grem", "Combines all measurements into the most likely marginals that agree "
          "with each other."),
+    Term("Maximum entropy", "", "completion", "Completes what was never measured: the most even "
+         "table that agrees with what is known. The default; as published, it counts as zero."),
     Term("Lazy update", "", "update=\"lazy\"", "Rewriting only the marginals that hold a measured "
          "residual. The numbers are those of a full update."),
     Term("AIM", "", "AimGrem", "Adaptive iterative mechanism: select a badly known marginal, "
@@ -145,7 +147,7 @@ QUIZ = (
     ),
     Question(
         "Sixteen two-valued attributes and ε = 10: which is likely best?",
-        ("AIM+GReM", "ResidualPlanner", "A uniform guess"), 1,
+        ("AIM+GReM, as published", "ResidualPlanner", "A uniform guess"), 1,
         "With few cells and much budget everything is worth measuring, so planning it all at once "
         "wins. Selecting pays in large domains with small budgets.",
     ),
@@ -180,7 +182,7 @@ LECTURE = (
     Beat("38–43", "What if", "ε doubled, ten times the rows: which helps more?",
          "Twice the ε or ten times the people?", page="what_if"),
     Beat("43–48", "Compare", "One case AIM+GReM wins and one it loses, with bands.",
-         "Who wins on Titanic? On Adult?", page="compare"),
+         "Who wins on Berkeley? On Adult?", page="compare"),
     Beat("48–50", "Quiz", "Eight questions; everybody keeps the score.", section="quiz"),
 )  # fmt: skip
 

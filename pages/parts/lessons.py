@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -189,8 +189,7 @@ def recorded(sample: str = "titanic", epsilon: float = 1.0, seed: int = 7) -> se
 
 
 def _settings(sample: str, epsilon: float, seed: int) -> session.Settings:
-    usual = session.default_settings(sample)
-    return session.Settings(sample, usual.attributes, usual.degree, epsilon, seed=seed)
+    return replace(session.first_settings(sample), epsilon=epsilon, seed=seed)
 
 
 def lazy_work(run: session.Watched) -> pd.DataFrame:

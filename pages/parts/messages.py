@@ -18,6 +18,13 @@ _FIELDS = {
     "E_DOMAIN": "attributes",
 }
 BANNER = "This page shows the real data. Nothing here is private. Do not share screenshots."
+NEGATIVE = (
+    "Negative counts are no mistake: noise goes both ways, and cutting it off biases every sum."
+)
+COMPLETED = (
+    "Completed by maximum entropy: what was not measured is filled in, what was is shrunk towards "
+    "it, and no count is negative."
+)
 SEEDED = "Fixed seed: anyone who knows it can subtract the noise."
 
 

@@ -26,12 +26,15 @@ MOST_CELLS = 30_000_000
 
 MECHANISMS: dict[str, tuple[str, Callable[[], Any]]] = {
     "aim_grem": ("AIM+GReM", engine.AimGrem),
-    "aim_grem_maxent": (
-        "AIM+GReM, completed by maximum entropy",
-        lambda: engine.AimGrem(completion="maxent"),
+    "aim_grem_plain": (
+        "AIM+GReM, nothing completed",
+        lambda: engine.AimGrem(completion="none"),
     ),
     "aim_grem_paper": ("AIM+GReM, as published", engine.AimGrem.paper),
-    "aim_grem_iid": ("AIM+GReM, equal noise (ablation)", lambda: engine.AimGrem(noise="iid")),
+    "aim_grem_iid": (
+        "AIM+GReM, equal noise (ablation)",
+        lambda: engine.AimGrem(noise="iid", completion="none"),
+    ),
     "residual_planner": ("ResidualPlanner, one round", engine.ResidualPlanner),
     "equal_split": ("Equal split, one round", engine.EqualSplit),
     "uniform": ("Total only, spread evenly", engine.Uniform),
@@ -245,6 +248,11 @@ def default_settings(sample: str = "adult") -> Settings:
     """A run that is small enough for readable pictures."""
     attributes = samples.choices()[sample].default_attributes
     return Settings(sample, attributes, degree=min(3, len(attributes)))
+
+
+def first_settings(sample: str = "adult") -> Settings:
+    """A run that shows rounds: the default measures so few tables at once, with nothing to step."""
+    return replace(default_settings(sample), mechanism="aim_grem_paper")
 
 
 def own_list(sample: str, attributes: tuple[str, ...]) -> tuple[tuple[tuple[str, ...], float], ...]:

@@ -201,7 +201,7 @@ class Peer:
 
 
 PEERS = {
-    "completed": Peer("AIM+GReM, completed", lambda: engine.AimGrem(completion="maxent")),
+    "completed": Peer("AIM+GReM, completed", engine.AimGrem),
     "paper": Peer("AIM+GReM (paper)", engine.AimGrem.paper, negative=True, most=math.inf),
     "planner": Peer("ResidualPlanner", engine.ResidualPlanner, negative=True, most=math.inf),
     "mwem": Peer("MWEM+GReM", engine.MwemGrem, negative=True),

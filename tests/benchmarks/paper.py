@@ -329,7 +329,7 @@ def runs_chart(drawn: View, frame: pd.DataFrame) -> Row:
 
 STYLES = {
     GREM: charts_compare.STYLES["aim_grem_paper"],
-    COMPLETED: (charts_compare.STYLES["aim_grem_maxent"][0], "diamond"),
+    COMPLETED: (charts_compare.STYLES["aim_grem"][0], "diamond"),
     PLANNER: charts_compare.STYLES["residual_planner"],
     PGM: (charts_compare.PINK, "cross"),
 }

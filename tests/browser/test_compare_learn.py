@@ -49,7 +49,7 @@ def test_two_visitors_compare_at_once(address: str, browser: Any) -> None:
     second.get_by_text("ten times the rows").first.click()
     second.get_by_text("Every record is taken ten times").wait_for()
     second.get_by_role("link", name="Compare").click()
-    second.get_by_text("Titanic (1912), 4 attributes").wait_for()
+    second.get_by_text("Berkeley graduate admissions (1973), 3 attributes").wait_for()
     assert second.get_by_text("of 125 runs").count() == 0
     button(first, "Stop here").click()
     first.get_by_text(re.compile("Stopped after .* of 125 runs")).wait_for(timeout=LONG)

@@ -64,7 +64,7 @@ def test_lazy_and_full_agree_on_adult(
     # At epsilon = 0.1 only a dozen rounds: reconstructing everything stays affordable.
     lazy, full = (
         engine.run(
-            engine.AimGrem(update=update),  # type: ignore[arg-type]
+            engine.AimGrem(update=update, completion="none"),  # type: ignore[arg-type]
             adult_private,
             workload,
             epsilon=0.1,

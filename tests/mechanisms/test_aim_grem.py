@@ -22,7 +22,7 @@ from tests.support import (
 )
 
 KINDS = {
-    (update, noise): engine.AimGrem(update=update, noise=noise)  # type: ignore[arg-type]
+    (update, noise): engine.AimGrem(update=update, noise=noise, completion="none")  # type: ignore[arg-type]
     for update in ("lazy", "full")
     for noise in ("crp", "iid")
 }
@@ -75,8 +75,8 @@ def test_a_run_is_the_plain_loop_of_the_paper_draw_for_draw(
 
 def test_the_paper_s_rule_leaves_omitted_slivers_unspent_as_the_plain_loop_does() -> None:
     for seed in range(6):
-        agree(engine.AimGrem(respend=False, omit_below=0.1), 100 + seed)
-        agree(engine.AimGrem(respend=True, omit_below=0.1), 100 + seed)
+        agree(engine.AimGrem(respend=False, omit_below=0.1, completion="none"), 100 + seed)
+        agree(engine.AimGrem(respend=True, omit_below=0.1, completion="none"), 100 + seed)
 
 
 def test_lazy_and_full_are_the_same_mechanism() -> None:
@@ -87,7 +87,7 @@ def test_lazy_and_full_are_the_same_mechanism() -> None:
     for noise in ("crp", "iid"):
         lazy, full = (
             engine.run(
-                engine.AimGrem(update=update, noise=noise),  # type: ignore[arg-type]
+                engine.AimGrem(update=update, noise=noise, completion="none"),  # type: ignore[arg-type]
                 table,
                 workload,
                 rho=1,
@@ -105,8 +105,8 @@ def test_lazy_and_full_are_the_same_mechanism() -> None:
 
 
 def start(workload: engine.Workload, table: engine.Table, **options: Any) -> tuple[Any, Any]:
-    """The state and event of a start with rho = 1."""
-    return engine.AimGrem(**options).start(
+    """The state and event of a start with rho = 1, of rounds without completion."""
+    return engine.AimGrem(**({"completion": "none"} | options)).start(
         engine.Private(table), workload, rho=Fraction(1), rng=engine.rehearsal_noise(0)
     )
 
@@ -130,7 +130,11 @@ def test_annealing_quadruples_exactly_when_the_estimate_hardly_moved() -> None:
             continue
         table = engine.Table.from_codes(codes, domain)
         states, events, _ = play(
-            engine.AimGrem(), table, workload, rho=Fraction(1), rng=engine.rehearsal_noise(seed)
+            engine.AimGrem(completion="none"),
+            table,
+            workload,
+            rho=Fraction(1),
+            rng=engine.rehearsal_noise(seed),
         )
         for before, after, event in zip(states, states[1:-1], events[1:-1], strict=False):
             gamma = event.selected
@@ -163,7 +167,7 @@ def test_annealing_quadruples_exactly_when_the_estimate_hardly_moved() -> None:
 def test_the_last_round_s_budget_is_all_that_is_left(table: engine.Table) -> None:
     workload = engine.Workload.all_kway(table.domain, 3)
     states, events, release = play(
-        engine.AimGrem(), table, workload, rho=1, rng=engine.rehearsal_noise(0)
+        engine.AimGrem(completion="none"), table, workload, rho=1, rng=engine.rehearsal_noise(0)
     )
     assert events[-2].last
     before = states[-3]
@@ -174,7 +178,7 @@ def test_the_last_round_s_budget_is_all_that_is_left(table: engine.Table) -> Non
 
 def test_a_run_of_the_total_alone_spends_all_of_rho_on_it(table: engine.Table) -> None:
     workload = engine.Workload([()], table.domain)
-    run = engine.run(engine.AimGrem(), table, workload, rho=Fraction(1, 3), seed=0)
+    run = engine.run(engine.AimGrem(completion="none"), table, workload, rho=Fraction(1, 3), seed=0)
     assert run.rounds == ()
     assert run.release.ledger.entries == (engine.Charge("measure", (), Fraction(1, 3)),)
     assert run.release.ledger.left == 0
@@ -187,7 +191,9 @@ def test_there_are_never_more_rounds_than_the_start_says_with_iid_noise() -> Non
         rng = np.random.default_rng(seed)
         domain, codes, workload = random_case(rng)
         table = engine.Table.from_codes(codes, domain)
-        run = engine.run(engine.AimGrem(noise="iid"), table, workload, rho=1, seed=seed)
+        run = engine.run(
+            engine.AimGrem(noise="iid", completion="none"), table, workload, rho=1, seed=seed
+        )
         assert len(run.rounds) <= run.events[0].max_rounds
 
 
@@ -200,7 +206,7 @@ def test_a_lazy_round_touches_exactly_what_contains_a_measured_residual(
 ) -> None:
     domain = table.domain
     workload = engine.Workload.all_kway(domain, 3)
-    run = engine.run(engine.AimGrem(noise=noise), table, workload, rho=1, seed=1)
+    run = engine.run(engine.AimGrem(noise=noise, completion="none"), table, workload, rho=1, seed=1)
     for event in run.rounds:
         taus = [m.attrs for m in event.measurements]
         touched = [g for g in workload.closure if any(set(t) <= set(g) for t in taus)]
@@ -216,7 +222,7 @@ def test_a_lazy_run_that_leaves_the_total_alone_does_less_than_a_full_one() -> N
     table = engine.Table.from_codes(rng.integers(0, 5, size=(40, 4)), domain)
     workload = engine.Workload.all_kway(domain, 3)
     lazy, full = (
-        engine.run(engine.AimGrem(update=u), table, workload, rho=1, seed=0)  # type: ignore[arg-type]
+        engine.run(engine.AimGrem(update=u, completion="none"), table, workload, rho=1, seed=0)  # type: ignore[arg-type]
         for u in ("lazy", "full")
     )
     everything = sum(map(domain.cells, workload.closure))
@@ -230,7 +236,7 @@ def test_a_lazy_run_that_leaves_the_total_alone_does_less_than_a_full_one() -> N
 
 def test_a_state_can_be_stepped_twice_and_forked(table: engine.Table) -> None:
     workload = engine.Workload.all_kway(table.domain, 2)
-    mechanism, private = engine.AimGrem(), engine.Private(table)
+    mechanism, private = engine.AimGrem(completion="none"), engine.Private(table)
     rng = engine.rehearsal_noise(0)
     state, _ = mechanism.start(private, workload, rho=Fraction(1), rng=rng)
     one, event = mechanism.step(state, private, engine.rehearsal_noise(7))
@@ -245,12 +251,20 @@ def test_a_state_can_be_stepped_twice_and_forked(table: engine.Table) -> None:
 def test_two_runs_on_one_private_do_not_disturb_each_other(table: engine.Table) -> None:
     workload = engine.Workload.all_kway(table.domain, 2)
     alone = [
-        engine.run(engine.AimGrem(), table, workload, rho=1, seed=s).release.to_dict()
+        engine.run(
+            engine.AimGrem(completion="none"), table, workload, rho=1, seed=s
+        ).release.to_dict()
         for s in (0, 1, 2)
     ]
     private = engine.Private(table)
     loops = [
-        engine.rounds(engine.AimGrem(), private, workload, rho=1, rng=engine.rehearsal_noise(s))
+        engine.rounds(
+            engine.AimGrem(completion="none"),
+            private,
+            workload,
+            rho=1,
+            rng=engine.rehearsal_noise(s),
+        )
         for s in (0, 1, 2)
     ]
     states: list[Any] = [None] * 3
@@ -261,7 +275,7 @@ def test_two_runs_on_one_private_do_not_disturb_each_other(table: engine.Table) 
             for state, _ in [x for x in [next(loop, None)] if x is not None]:
                 states[k], going = state, True
     for state, expected in zip(states, alone, strict=True):
-        assert engine.AimGrem().release(state).to_dict() == expected
+        assert engine.AimGrem(completion="none").release(state).to_dict() == expected
 
 
 def test_a_finished_run_takes_no_further_step(table: engine.Table) -> None:
@@ -287,9 +301,29 @@ def test_an_option_that_does_not_exist_is_refused(kind: Any, options: dict[str, 
     assert next(iter(options)) in str(caught.value)
 
 
-def test_the_paper_preset_leaves_omitted_slivers_unspent_and_is_otherwise_the_default() -> None:
-    assert engine.AimGrem.paper() == engine.AimGrem(respend=False)
-    assert engine.AimGrem.paper() != engine.AimGrem()
+def test_the_default_completes_by_maximum_entropy_in_the_loop() -> None:
+    default = engine.AimGrem()
+    assert default == engine.AimGrem(completion="maxent", in_loop=True)
+    assert (default.completion, default.in_loop) == ("maxent", True)
+    assert (default.allocation, default.nominal, default.finish) == (
+        "workload",
+        "attribute",
+        "auto",
+    )
+    assert default.name == engine.AimGrem(completion="maxent", in_loop=True).name
+
+
+@pytest.mark.parametrize("plain", [engine.AimGrem.paper(), engine.AimGrem(completion="none")])
+def test_the_paper_and_plain_rounds_have_none_of_it(plain: engine.AimGrem) -> None:
+    assert (plain.completion, plain.in_loop) == ("none", False)
+    assert (plain.allocation, plain.nominal, plain.finish) == ("marginal", "closure", "rounds")
+    assert plain.name.endswith("completion='none')")
+
+
+def test_the_paper_preset_leaves_omitted_slivers_unspent_and_is_otherwise_plain() -> None:
+    assert engine.AimGrem.paper() == engine.AimGrem(respend=False, completion="none")
+    assert not engine.AimGrem.paper().respend
+    assert engine.AimGrem.paper() != engine.AimGrem(completion="none")
 
 
 def test_every_candidate_stays_selectable_even_if_already_measured() -> None:
@@ -299,7 +333,9 @@ def test_every_candidate_stays_selectable_even_if_already_measured() -> None:
     chosen = [
         e.selected
         for seed in range(5)
-        for e in engine.run(engine.AimGrem(), table, workload, rho=2, seed=seed).rounds
+        for e in engine.run(
+            engine.AimGrem(completion="none"), table, workload, rho=2, seed=seed
+        ).rounds
     ]
     assert len(chosen) > len(set(chosen))
     assert set(chosen) <= set(subsets((0, 1))) - {()}
@@ -309,7 +345,7 @@ def test_a_larger_budget_from_here_keeps_what_was_spent_and_spends_the_rest() ->
     domain = make_domain([4, 3, 2])
     codes = np.random.default_rng(3).integers(0, [4, 3, 2], (300, 3))
     private = engine.Private(engine.Table.from_codes(codes, domain))
-    workload, aim_grem = engine.Workload.all_kway(domain, 2), engine.AimGrem()
+    workload, aim_grem = engine.Workload.all_kway(domain, 2), engine.AimGrem(completion="none")
     states, events, _ = play(aim_grem, private, workload, rho=1, rng=engine.rehearsal_noise(0))
     for at in range(len(events) - 2):
         fork = aim_grem.with_budget(states[at], rho=Fraction(3))
@@ -330,7 +366,7 @@ def test_a_larger_budget_from_here_keeps_what_was_spent_and_spends_the_rest() ->
 def test_a_fork_is_refused_where_nothing_is_left_to_do() -> None:
     domain = make_domain([3, 2])
     table = engine.Table.from_codes([[0, 0]] * 9, domain)
-    workload, aim_grem = engine.Workload.all_kway(domain, 2), engine.AimGrem()
+    workload, aim_grem = engine.Workload.all_kway(domain, 2), engine.AimGrem(completion="none")
     states, _, _ = play(aim_grem, table, workload, rho=1, rng=engine.rehearsal_noise(0))
     for state, rho in ((states[-1], Fraction(2)), (states[0], states[0].ledger.spent)):
         with pytest.raises(engine.BudgetError, match="leaves nothing to do") as caught:

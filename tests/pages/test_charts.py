@@ -27,7 +27,7 @@ def watched(degree: int = 2, *, attributes: int = 4, hostile: bool = False) -> s
     codes = np.random.default_rng(0).integers(0, len(values), (500, attributes))
     private = engine.Private(engine.Table.from_codes(codes, domain))
     workload = engine.Workload.all_kway(domain, degree)
-    mechanism, rng = engine.AimGrem(), engine.rehearsal_noise(0)
+    mechanism, rng = engine.AimGrem(completion="none"), engine.rehearsal_noise(0)
     state, event = next(engine.rounds(mechanism, private, workload, rho=0.5, rng=rng))
     run = session.Watched(
         1, session.Settings("none", domain.names), "", private, workload, mechanism,

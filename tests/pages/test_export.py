@@ -180,7 +180,12 @@ def test_what_is_taken_is_the_whole_run_so_far() -> None:
     run = made(SETTINGS, 2)
     release = run.release(2).promised(epsilon=1.7, delta=1e-7)
     alone = engine.run(
-        engine.AimGrem(), run.private, run.workload, epsilon=1.7, delta=1e-7, seed=12
+        engine.AimGrem(completion="none"),
+        run.private,
+        run.workload,
+        epsilon=1.7,
+        delta=1e-7,
+        seed=12,
     )
     while not run.finished:
         run = run.stepped()
@@ -234,6 +239,7 @@ def test_the_same_budget_from_here_is_no_other_run() -> None:
 
 def test_the_run_before_stays_as_a_ghost_while_the_question_is_the_same(rounds: AppTest) -> None:
     rounds.number_input(key="epsilon").set_value(4.0)
+    rounds.selectbox(key="mechanism").set_value("aim_grem_paper")
     rounds.button(key="start_run").click().run()
     (ghost,) = visit(rounds).ghosts
     assert ghost.label == "the run before (ε = 1)"

@@ -14,7 +14,9 @@ import engine
 from pages.parts import links, samples, saved, session
 from tests.pages.conftest import texts
 
-SETTINGS = session.Settings("titanic", ("Class", "Sex", "Survived"), 2, 1.7, 1e-7, 12, "aim_grem")
+SETTINGS = session.Settings(
+    "titanic", ("Class", "Sex", "Survived"), 2, 1.7, 1e-7, 12, "aim_grem_plain"
+)
 
 
 def visit(app: AppTest) -> Any:
@@ -120,7 +122,7 @@ def test_a_visitor_s_own_table_has_no_link_and_a_session_without_seed_or_name() 
     assert "zq-patients" not in text
     assert "seed" not in json.loads(text)
     found = saved.read(text.encode())
-    assert found == saved.OwnTable(SETTINGS.attributes, 2, 1.7, 1e-7, "aim_grem")
+    assert found == saved.OwnTable(SETTINGS.attributes, 2, 1.7, 1e-7, "aim_grem_plain")
 
 
 def test_a_saved_session_is_read_back() -> None:

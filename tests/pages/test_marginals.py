@@ -20,7 +20,7 @@ NOT_PRIVATE = "not private (never released)"
 @pytest.fixture(scope="module")
 def run() -> session.Watched:
     """The first sample, three rounds in; a run is a value, so tests may share it."""
-    made = session.begin(session.default_settings())
+    made = session.begin(session.first_settings())
     for _ in range(3):
         made = made.stepped()
     return made

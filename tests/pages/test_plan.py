@@ -75,7 +75,13 @@ def test_the_errors_shown_are_the_engine_s_predictions(plan: AppTest) -> None:
     assert shown["With their subsets"] == ("26", f"{workload.layout.total_cells:,} cells")
 
 
-@pytest.mark.parametrize("mechanism", [engine.AimGrem(), engine.ResidualPlanner()])
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        engine.AimGrem(completion="none"), engine.AimGrem(finish="rounds"),
+        engine.ResidualPlanner(),
+    ],
+)  # fmt: skip
 @pytest.mark.parametrize("degree", [1, 3])
 def test_the_most_rounds_are_those_the_run_announces(mechanism: Any, degree: int) -> None:
     domain = engine.Domain.from_sizes({"a": 3, "b": 2, "c": 1, "d": 4})
@@ -88,6 +94,18 @@ def test_the_most_rounds_are_those_the_run_announces(mechanism: Any, degree: int
     assert cost.rounds == started.max_rounds
     assert cost.memory == mechanism.memory_needed(workload)
     assert cost.all_cells == sum(domain.cells(attrs) for attrs in workload.closure)
+
+
+@pytest.mark.parametrize("degree", [1, 3])
+@pytest.mark.parametrize("rho", [0.001, 0.3, 30])
+def test_a_run_that_decides_announces_no_more_rounds(degree: int, rho: float) -> None:
+    domain = engine.Domain.from_sizes({"a": 3, "b": 2, "c": 1, "d": 4})
+    workload = engine.Workload.all_kway(domain, degree)
+    private = engine.Private(engine.Table.from_codes([[0, 0, 0, 0]] * 50, domain))
+    mechanism, rng = engine.AimGrem(), engine.rehearsal_noise(0)
+    started = next(engine.rounds(mechanism, private, workload, rho=rho, rng=rng))[1]
+    assert isinstance(started, engine.Started)
+    assert views.cost(mechanism, workload).rounds >= started.max_rounds
 
 
 def test_epsilon_and_rho_follow_each_other(plan: AppTest) -> None:

@@ -51,7 +51,7 @@ def test_the_run_watched_is_the_run_of_its_seed(rounds: AppTest) -> None:
     watched = visit(rounds).run
     settings = watched.settings
     alone = engine.run(
-        engine.AimGrem(),
+        engine.AimGrem.paper(),
         samples.columns(settings.sample, settings.attributes),
         watched.workload,
         epsilon=settings.epsilon,
@@ -189,9 +189,34 @@ def test_every_mechanism_can_be_watched(rounds: AppTest, mechanism: str) -> None
     assert visit(rounds).run.finished
 
 
+def test_the_first_run_shows_rounds_and_the_default_is_preset(rounds: AppTest) -> None:
+    run = visit(rounds).run
+    assert run.settings.mechanism == "aim_grem_paper"
+    assert run.most_rounds > 1
+    assert rounds.selectbox(key="mechanism").value == "aim_grem"
+
+
+def test_everything_at_once_is_explained_with_the_way_to_rounds(rounds: AppTest) -> None:
+    rounds.selectbox(key="sample").set_value("titanic")
+    rounds.button(key="start_run").click().run()
+    assert not rounds.exception
+    run = visit(rounds).run
+    assert (run.settings.mechanism, run.rounds, run.finished) == ("aim_grem", 1, True)
+    said = texts(rounds).replace("\\", "")
+    assert "Nothing is selected: everything is measured at once." in said
+    assert "choose **AIM+GReM, as published**" in said
+    assert "planned from sizes alone" not in said
+    assert messages.COMPLETED in said
+    rounds.button(key="first").click().run()
+    said = texts(rounds).replace("\\", "")
+    assert run.moments[0].event.decision in said
+    assert "choose **AIM+GReM, as published**" in said
+
+
 def test_one_attribute_alone_can_be_watched(rounds: AppTest) -> None:
     rounds.multiselect(key="attributes_adult").set_value(["sex"])
     rounds.selectbox(key="degree").set_value(1)
+    rounds.selectbox(key="mechanism").set_value("aim_grem_plain")
     rounds.button(key="start_run").click().run()
     rounds.button(key="last").click().run()
     assert not rounds.exception

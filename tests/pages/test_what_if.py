@@ -43,7 +43,7 @@ def adult() -> engine.Table:
 
 def error(table: engine.Table, *, degree: int = 3, epsilon: float = 1.0) -> float:
     workload = engine.Workload.all_kway(table.domain, degree)
-    made = engine.run(engine.AimGrem(), table, workload, epsilon=epsilon, delta=1e-9, seed=0)
+    made = engine.run(engine.AimGrem.paper(), table, workload, epsilon=epsilon, delta=1e-9, seed=0)
     return engine.evaluate(made.release, table).mean_l1_normalized
 
 
@@ -72,7 +72,7 @@ def test_another_workload_is_judged_on_what_both_answer(what_if: AppTest) -> Non
     table = adult()
     assert ends(what_if)[1] == pytest.approx(error(table, degree=2), rel=1e-9)
     workload = engine.Workload.all_kway(table.domain, 3)
-    made = engine.run(engine.AimGrem(), table, workload, epsilon=1.0, delta=1e-9, seed=0)
+    made = engine.run(engine.AimGrem.paper(), table, workload, epsilon=1.0, delta=1e-9, seed=0)
     private = engine.Private(table)
     pairs = engine.Workload.all_kway(table.domain, 2).marginals
     errors = [

@@ -62,7 +62,7 @@ def test_a_step_selects_with_the_probabilities_that_insight_shows() -> None:
     codes = [[k % 3, (k % 3) // 2, (k * k) % 2] for k in range(35)]
     private = engine.Private(engine.Table.from_codes(codes, domain))
     workload = engine.Workload.all_kway(domain, 2)
-    mechanism = engine.AimGrem()
+    mechanism = engine.AimGrem(completion="none")
     state, _ = mechanism.start(private, workload, rho=Fraction(1), rng=engine.rehearsal_noise(3))
     shown = engine.insight(mechanism, state, private)
     rng = engine.rehearsal_noise(4)

@@ -30,7 +30,7 @@ FLAGS = [
 ]  # fmt: skip
 CELLS = [
     "import engine\nfrom engine import widgets\ntable = widgets.sample('titanic')\n"
-    "widgets.explore(table, height=700)",
+    "widgets.explore(table, mechanism=engine.AimGrem(completion='none'), height=700)",
     "form = widgets.setup(table, height=600)\nform",
     "widgets.compare(table, trials=3)",
     "widgets.compare(table, trials=900)",

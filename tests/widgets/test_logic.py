@@ -21,7 +21,9 @@ from engine.widgets.stories import MECHANISMS  # noqa: E402
 @pytest.fixture
 def run(table: engine.Table) -> engine.Run:
     workload = engine.Workload.all_kway(table.domain, 2)
-    return engine.run(engine.AimGrem(), table, workload, epsilon=2.0, delta=1e-6, seed=1)
+    return engine.run(
+        engine.AimGrem(completion="none"), table, workload, epsilon=2.0, delta=1e-6, seed=1
+    )
 
 
 def inside(widget: Any) -> Iterator[Any]:

@@ -40,7 +40,7 @@ def results(names: list[str]) -> Iterator[Any]:
     """Every kind of result on a table with these names."""
     table = hostile_table(names)
     workload = engine.Workload.all_kway(table.domain, 2)
-    private, aim = engine.Private(table), engine.AimGrem()
+    private, aim = engine.Private(table), engine.AimGrem(completion="none")
     run = engine.run(aim, private, workload, epsilon=1.0, delta=1e-9, seed=0)
     yield from (table.domain, table, private, workload, run, run.release, run.release.ledger)
     estimate, alone = run.release.estimate(0, 1), run.release.estimate(0)
@@ -121,7 +121,11 @@ def test_hostile_labels_are_escaped_everywhere() -> None:
 def test_sheets_and_figures_escape_hostile_labels_too() -> None:
     table = hostile_table(HOSTILE[3:6])
     run = engine.run(
-        engine.AimGrem(), table, engine.Workload.all_kway(table.domain, 2), rho=0.5, seed=0
+        engine.AimGrem(completion="none"),
+        table,
+        engine.Workload.all_kway(table.domain, 2),
+        rho=0.5,
+        seed=0,
     )
     for sheet in (charts.round(run, 0), charts.round(run, 1), charts.filmstrip(run, 0, 1)):
         check_harmless(sheet._repr_html_())
@@ -166,7 +170,11 @@ def test_without_vl_convert_a_front_end_gets_the_description(
 
 def test_a_round_that_is_not_there_is_refused(table: engine.Table) -> None:
     run = engine.run(
-        engine.AimGrem(), table, engine.Workload.all_kway(table.domain, 2), rho=0.5, seed=0
+        engine.AimGrem(completion="none"),
+        table,
+        engine.Workload.all_kway(table.domain, 2),
+        rho=0.5,
+        seed=0,
     )
     for number in (-1, len(run.rounds) + 1, True, "1"):
         with pytest.raises(engine.OptionError, match="There is no round"):
@@ -191,7 +199,8 @@ sys.meta_path.insert(0, Block())
 import engine
 domain = engine.Domain.from_sizes({"a": 3, "b": 2})
 table = engine.Table.from_codes([[k % 3, k % 2] for k in range(31)], domain)
-run = engine.run(engine.AimGrem(), table, engine.Workload.all_kway(domain, 2), rho=0.5, seed=0)
+workload = engine.Workload.all_kway(domain, 2)
+run = engine.run(engine.AimGrem(completion="none"), table, workload, rho=0.5, seed=0)
 for shown in (domain, table, run, run.release, run.release.ledger, run.release.estimate("a"),
               engine.compare(run.release.estimate("a", "b"), table)):
     bundle = shown._repr_mimebundle_()
@@ -206,7 +215,13 @@ print("fine")
 
 
 def test_a_workload_of_the_total_alone_can_be_shown(table: engine.Table) -> None:
-    run = engine.run(engine.AimGrem(), table, engine.Workload([()], table.domain), rho=0.5, seed=0)
+    run = engine.run(
+        engine.AimGrem(completion="none"),
+        table,
+        engine.Workload([()], table.domain),
+        rho=0.5,
+        seed=0,
+    )
     assert "<img" not in run._repr_mimebundle_()["text/html"]
     for number in range(len(run.rounds) + 1):
         assert charts.round(run, number).figures
