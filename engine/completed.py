@@ -122,7 +122,7 @@ class Completed:
         self._through: IntArray = np.full((d, d), -1, dtype=np.int64)
         self._pair_measured: NDArray[np.bool_] = np.zeros((d, d), dtype=np.bool_)
         self._measured: dict[AttributeSet, tuple[FloatArray, shrinkage.Evidence]] = {}
-        # Priors of three attributes or more, where there are any; None until asked for.
+        # What interactions have in common, by degree, where they learn it; None until asked for.
         self._learned: dict[int, FloatArray | None] = {}
         self._total = 0.0
         self._degree: IntArray = np.array([len(attrs) for attrs in layout.sets], dtype=np.int64)
@@ -181,8 +181,7 @@ class Completed:
         if gamma not in self.beliefs:
             return table
         observed, found = self._found(gamma, table)
-        prior = self._prior(len(gamma)) if self._free(gamma) <= LEARNERS else None
-        added = shrinkage.interaction(observed, found, prior)
+        added = shrinkage.interaction(observed, found, self._prior(gamma))
         return _projected(table + added, self._total)
 
     def _below(self, gamma: AttributeSet) -> FloatArray:
@@ -224,22 +223,28 @@ class Completed:
         found = shrinkage.evidence(observed, predicted, variance=variance, freedom=freedom)
         return observed, found
 
-    def _prior(self, degree: int) -> FloatArray | None:
-        """What the measured interactions of three attributes or more have in common, if asked."""
-        if degree not in self._learned:
+    def _prior(self, tau: AttributeSet) -> FloatArray | None:
+        """What measured interactions of as many attributes have in common, if tau learns it."""
+        degree = len(tau)
+        if degree not in self._learned or self._free(tau) > LEARNERS:
             return None
         found = self._learned[degree]
         if found is None:
             measured = sorted(tau for tau in self.beliefs if len(tau) == degree)
             small = [tau for tau in measured if self._free(tau) <= LEARNERS]
-            found = shrinkage.learned([self._found(t, self._below(t))[1].gain for t in small])
+            found = shrinkage.learned([self._evidence_of(tau).gain for tau in small])
             self._learned[degree] = found
         return found
 
-    def _learnable(self) -> dict[int, FloatArray | None]:
-        """Degrees above two of which half of all interactions, or more, were measured.
+    def _evidence_of(self, tau: AttributeSet) -> shrinkage.Evidence:
+        if len(tau) == 2:
+            return self._measured[tau][1]
+        return self._found(tau, self._below(tau))[1]
 
-        Where fewer were, rounds chose them for their size: they say nothing of others.
+    def _learnable(self) -> dict[int, FloatArray | None]:
+        """Degrees of which a third of all interactions, or more, were measured.
+
+        Where fewer were, rounds chose them for their size: they say little of others.
         """
         attributes = len({i for tau in self.beliefs for i in tau})
         measured = Counter(len(tau) for tau in self.beliefs)
@@ -247,7 +252,7 @@ class Completed:
         return {
             degree: None
             for degree, number in measured.items()
-            if degree > 2 and degree in small and 2 * number >= math.comb(attributes, degree)
+            if degree > 1 and degree in small and 3 * number >= math.comb(attributes, degree)
         }
 
     # -- keeping up to date ---------------------------------------------------------------------
@@ -272,21 +277,21 @@ class Completed:
             i for i in range(len(self.layout.sizes))
             if (everything or (i,) in changed) and (i,) in self.layout.index
         ]  # fmt: skip
-        learning = bool(self._learned)
-        self._learned = self._learnable()
+        learned, self._learned = self._learned, self._learnable()
         self._total = _low_total(self.beliefs, self.layout.sizes)
         for i in ones:
             self._ones[i][...] = self._one(i)
-        moved = self._refresh_pairs(ones, changed)
+        learning = {*learned, *self._learned}
+        moved = self._refresh_pairs(ones, changed, learning=2 in learning)
         touched = self._touched(ones, moved, changed)
-        if changed and (learning or self._learned):  # all of them learn from each other
+        if changed and max(learning, default=0) > 2:  # all of them learn from each other
             return np.union1d(touched, np.flatnonzero(self._degree > 2))
         return touched
 
     def _refresh_pairs(
-        self, ones: list[int], changed: Collection[AttributeSet]
+        self, ones: list[int], changed: Collection[AttributeSet], *, learning: bool
     ) -> NDArray[np.bool_]:
-        """Returns which pairs moved: (d, d), symmetric."""
+        """Returns which pairs moved, (d, d); ``learning``: from each other, now or until now."""
         first, second = self._pairs.T
         one_moved = np.zeros(len(self._sizes), dtype=np.bool_)
         one_moved[ones] = True
@@ -297,7 +302,12 @@ class Completed:
         moved &= self._pair_measured
         for a, b in self._pairs[moved[first, second]].tolist():
             self._measured[a, b] = self._found((a, b), self._product(a, b))
-        self._shrink_pairs(moved)
+        if learning and moved.any():
+            for pair in self._measured:
+                if self._free(pair) <= LEARNERS:
+                    moved[pair] = moved[pair[::-1]] = True
+        for a, b in self._pairs[moved[first, second]].tolist():
+            self._shrink_pair(a, b)
         before, self._through = self._through, routes.strongest(self._information)
         self._completed_by = np.where(self._pair_measured, triples.MEASURED, self._through)
         x = self._through[first, second]
@@ -310,23 +320,14 @@ class Completed:
         self._complete(self._pairs[stale])
         return moved
 
-    def _shrink_pairs(self, moved: NDArray[np.bool_]) -> None:
-        """Complete the measured pairs that moved, and those that learn from one of them."""
-        small = [pair for pair in sorted(self._measured) if self._free(pair) <= LEARNERS]
-        prior = None
-        if any(moved[pair] for pair in small):
-            prior = shrinkage.learned([self._measured[pair][1].gain for pair in small])
-            for pair in small:
-                moved[pair] = moved[pair[::-1]] = True
-        first, second = self._pairs.T
-        for a, b in self._pairs[moved[first, second]].tolist():
-            observed, found = self._measured[a, b]
-            known = prior if self._free((a, b)) <= LEARNERS else None
-            added = shrinkage.interaction(observed, found, known)
-            table = _projected(self._product(a, b) + added, self._total)
-            table = shrinking.raked(table, self._ones[a], self._ones[b])
-            self._pair(a, b)[...] = table
-            self._information[a, b] = self._information[b, a] = _mutual_information(table)
+    def _shrink_pair(self, a: int, b: int) -> None:
+        """Complete a measured pair."""
+        observed, found = self._measured[a, b]
+        added = shrinkage.interaction(observed, found, self._prior((a, b)))
+        table = _projected(self._product(a, b) + added, self._total)
+        table = shrinking.raked(table, self._ones[a], self._ones[b])
+        self._pair(a, b)[...] = table
+        self._information[a, b] = self._information[b, a] = _mutual_information(table)
 
     def _free(self, tau: AttributeSet) -> int:
         """Dimension of the residual over tau."""
