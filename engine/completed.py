@@ -40,6 +40,8 @@ RELATIVE = 0.3
 """Expected interaction relative to the predicted table, for each attribute beyond the first."""
 LEARNERS = 32
 """Most free numbers of an interaction that learns its size from others; more tell it themselves."""
+NEARLY_ALL = 0.9
+"""Share of a degree's interactions that must have been measured for them to learn."""
 _PARALLEL_CELLS = 200_000
 """Cells below which a second thread costs more than it brings."""
 
@@ -242,9 +244,10 @@ class Completed:
         return self._found(tau, self._below(tau))[1]
 
     def _learnable(self) -> dict[int, FloatArray | None]:
-        """Degrees of which a third of all interactions, or more, were measured.
+        """Degrees of which nearly all interactions were measured.
 
-        Where fewer were, rounds chose them for their size: they say little of others.
+        Where fewer were, rounds chose them for their size: they say little of others. And every
+        round would move all of them a little: twice the work, on the shape of ACS.
         """
         attributes = len({i for tau in self.beliefs for i in tau})
         measured = Counter(len(tau) for tau in self.beliefs)
@@ -252,7 +255,9 @@ class Completed:
         return {
             degree: None
             for degree, number in measured.items()
-            if degree > 1 and degree in small and 3 * number >= math.comb(attributes, degree)
+            if degree > 1
+            and degree in small
+            and number >= NEARLY_ALL * math.comb(attributes, degree)
         }
 
     # -- keeping up to date ---------------------------------------------------------------------
