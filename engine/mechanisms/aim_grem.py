@@ -22,6 +22,7 @@ from engine.measure import measure_error, measure_marginal, measure_residuals
 from engine.mechanisms.base import (
     check_omission,
     choice,
+    fits_memory,
     measure_selected,
     memory_needed,
     require_memory,
@@ -66,6 +67,8 @@ ROUNDS_PER_ATTRIBUTE = 16
 """Nominal number of rounds of AIM (McKenna et al. 2022)."""
 ANNEALING = 4
 """Growth of the round budgets after a round that brought little: sigma halves, epsilon doubles."""
+_PER_CELL = 11
+"""Bytes for each cell where errors, or all residuals, are kept as float64."""
 _PLAIN = {"allocation": "marginal", "nominal": "closure", "finish": "rounds"}
 _IN_LOOP = {"allocation": "workload", "nominal": "attribute", "finish": "auto"}
 """What goes with completed tables in the loop, unless the caller says otherwise."""
@@ -183,8 +186,14 @@ class AimGrem:
         )
 
     def memory_needed(self, workload: Workload) -> int:
-        """Estimate the memory of a run in bytes: errors as float64, counts as small integers."""
-        return memory_needed(workload, per_cell=11)
+        """Estimate the memory of a run in bytes: counts as small integers, errors as float64.
+
+        Completed tables are made one at a time, so that only counts stand for every cell. Measuring
+        everything at once takes more (``_decide`` sees to it that there is so much).
+        """
+        if self.in_loop:
+            return memory_needed(workload, per_cell=3, per_set=2000)
+        return memory_needed(workload, per_cell=_PER_CELL)
 
     def planned_rounds(self, workload: Workload) -> int:
         """Return the nominal number of rounds that the first round's budgets are made for."""
@@ -401,6 +410,8 @@ class AimGrem:
         leaves = predicted_l1(state.workload, {a.attrs: a.after for a in plan})
         compared = f"Measuring everything at once would leave a mean L1 error of {leaves:,.0f}"
         worth = _worth_of_rounds(state.workload)
+        if not fits_memory(memory_needed(state.workload, per_cell=_PER_CELL)):
+            return state, f"Rounds. {compared}, and take more memory than there is."
         if worth * leaves > 2.0 * total:
             return state, f"Rounds. {compared}, and there are only about {total:,.0f} records."
         ledger, error = measure_error(
