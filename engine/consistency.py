@@ -22,9 +22,9 @@ may move what was never measured too, which GReM-LNN of the measurements alone k
 
 The trade-off, on all 3-way marginals of six tables at epsilon 0.1, 1 and 10 (3 seeds each;
 ``tests/benchmarks/consistency.py``): completed tables disagree about the count of one value by up
-to 4 % of the records. Agreement alone changes the mean L1 error by -0.2 to +2.2 % and leaves up to
-6 % of the records in negative cells of a table; without negative cells it is -1.6 to +0.8 %, and
-lower in 13 of 18 cases. What is paid is time, and that every table then depends on all others.
+to 3 % of the records, most of them by far less. Agreement alone changes the mean L1 error by -0.1
+to +1.4 % and leaves up to 4 % of the records in negative cells of a table; without negative cells
+it is -0.7 to +1.4 %. What is paid is time, and that every table then depends on all others.
 
 All of it is free of privacy cost: it sees nothing but what was released.
 """
