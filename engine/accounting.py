@@ -110,11 +110,12 @@ class Ledger(Shown):
         Raises:
             BudgetError: If the sum would exceed the total (``E_OVERSPEND``). Nothing is charged.
         """
-        asked = exact_sum(charge.rho for charge in charges)
-        if any(charge.rho.numerator < 0 for charge in charges):
+        costs = [charge.rho for charge in charges]
+        if any(cost.numerator < 0 for cost in costs):
             raise BudgetError("A charge is negative; costs are 0 or more.", code="E_OVERSPEND")
-        spent = self.spent + asked
+        spent = exact_sum([self.spent, *costs])
         if spent > self.total:
+            asked = exact_sum(costs)
             raise BudgetError(
                 f"This step costs rho = {float(asked):.6g} but only {float(self.left):.6g} is "
                 "left. Lower its precision, or plan fewer rounds.",

@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import axes, kernels
+from engine import kernels
 from engine.domain import Domain, subsets
 from engine.layout import Layout
 from engine.released import Beliefs, Estimate
-from engine.residuals import cell_variance, part_of
+from engine.residuals import cell_variance
 from engine.types import AttributeSet, FloatArray, IntArray
 
 _PARALLEL_CELLS = 500_000
@@ -36,7 +36,7 @@ def estimate(beliefs: Beliefs, domain: Domain, gamma: AttributeSet) -> Estimate:
 def marginal(beliefs: Beliefs, domain: Domain, gamma: AttributeSet) -> FloatArray:
     """Reconstruct one marginal from everything believed: shape (n_i for i in gamma), records."""
     values = {tau: beliefs[tau].values for tau in subsets(gamma) if tau in beliefs}
-    return np.broadcast_to(sum_of_parts(values, gamma, domain.sizes), domain.shape(gamma)).copy()
+    return sum_of_parts(values, gamma, domain.sizes)
 
 
 def noise_of(
@@ -135,10 +135,6 @@ class Reconstruction:
         layout = self.layout
         tables = _tables(changes, gamma, layout.sizes)
         touched = self._containing(changes)
-        # Overlaps in binary: bit j says whether the j-th attribute of gamma is in it.
-        code = np.zeros(len(touched), dtype=np.int64)
-        for j, i in enumerate(gamma):
-            code |= layout.members[i][touched].astype(np.int64) << j
 
         def add(first: int, last: int) -> None:
             kernels.add_tables(
@@ -147,7 +143,7 @@ class Reconstruction:
                 layout.axis_attr,
                 layout.axis_size,
                 touched,
-                code,
+                tables.place,
                 tables.flat,
                 tables.start,
                 tables.cells,
@@ -169,7 +165,11 @@ class Reconstruction:
             tau for k, tau in enumerate(small_first) if not any(s <= tau for s in small_first[:k])
         ]
         found = [self.layout.containing(tuple(sorted(tau))) for tau in smallest]
-        return found[0] if len(found) == 1 else np.unique(np.concatenate(found))
+        if len(found) == 1:
+            return found[0]
+        every: IntArray = np.sort(np.concatenate(found))
+        fresh = np.append(True, every[1:] != every[:-1])
+        return every[fresh]
 
     def _sum(self) -> None:
         def add_up(first: int, last: int) -> None:
@@ -182,12 +182,16 @@ class Reconstruction:
 class _Tables(NamedTuple):
     """What marginals change by, one table for each overlap with gamma, end to end.
 
+    Overlaps are sets of gamma's attributes in binary.
+
     Shapes:
+        place: (d + 1,), where each attribute of the domain stands in gamma; behind all if nowhere.
         flat: (cells of all tables,).
-        start, cells: (2^|gamma|,), by overlap in binary; no table where ``cells`` is 0.
-        stride: (2^|gamma|, d + 1), along every attribute of the domain; 0 outside the overlap.
+        start, cells: (2^|gamma|,), where each overlap's table is; none where ``cells`` is 0.
+        stride: (2^|gamma|, |gamma| + 1), along each attribute of gamma; 0 outside the overlap.
     """
 
+    place: IntArray
     flat: FloatArray
     start: IntArray
     cells: IntArray
@@ -197,64 +201,46 @@ class _Tables(NamedTuple):
 def _tables(
     changes: Mapping[AttributeSet, FloatArray], gamma: AttributeSet, sizes: tuple[int, ...]
 ) -> _Tables:
-    plan = _overlaps(tuple(changes), gamma, sizes)
-    parts = np.empty(plan.part_cells)
-    for change, at in zip(changes.values(), plan.part_at.tolist(), strict=True):
-        part = axes.center_all(change)
-        parts[at : at + part.size] = part.reshape(-1)
-    flat = np.empty(plan.table_cells)
-    kernels.overlap_tables(
-        parts, plan.part_at, plan.masks, plan.sizes, plan.start, plan.cells, flat
-    )
-    return _Tables(flat, plan.start, plan.cells, plan.stride)
-
-
-class _Overlaps(NamedTuple):
-    """Where parts and tables of one kind of change lie; sets of gamma's attributes in binary."""
-
-    masks: IntArray
-    part_at: IntArray
-    part_cells: int
-    sizes: IntArray
-    start: IntArray
-    cells: IntArray
-    table_cells: int
-    stride: IntArray
-
-
-# The same marginals are selected again and again.
-@lru_cache(maxsize=1024)
-def _overlaps(
-    taus: tuple[AttributeSet, ...], gamma: AttributeSet, sizes: tuple[int, ...]
-) -> _Overlaps:
-    bit = {i: 1 << j for j, i in enumerate(gamma)}
-    masks = [sum(bit[i] for i in tau) for tau in taus]
-    part_at = np.cumsum([0, *(math.prod(sizes[i] for i in tau) for tau in taus)])
-    start, cells = np.zeros((2, 1 << len(gamma)), dtype=np.int64)
-    stride = np.zeros((1 << len(gamma), len(sizes) + 1), dtype=np.int64)
-    end = 0
-    for code in range(1 << len(gamma)):
-        if all(mask & ~code for mask in masks):
-            continue
-        step = 1
-        for i in reversed([i for i in gamma if bit[i] & code]):
-            stride[code, i] = step
-            step *= sizes[i]
-        start[code], cells[code] = end, step
-        end += step
-    own = np.array([sizes[i] for i in gamma], dtype=np.int64)
-    at = part_at[:-1]
-    return _Overlaps(np.array(masks), at, int(part_at[-1]), own, start, cells, end, stride)
+    degree = len(gamma)
+    place = np.full(len(sizes) + 1, degree)
+    place[list(gamma)] = range(degree)
+    shape = np.array([sizes[i] for i in gamma], dtype=np.int64)
+    values, masks = _packed(changes, gamma)
+    # Every subset of gamma may get a table: the product of its sizes each, this many cells in all.
+    flat = np.empty(math.prod(sizes[i] + 1 for i in gamma))
+    start, cells = np.empty((2, 1 << degree), dtype=np.int64)
+    stride = np.empty((1 << degree, degree + 1), dtype=np.int64)
+    kernels.overlap_tables(values, masks, shape, start, cells, stride, flat)
+    return _Tables(place, flat, start, cells, stride)
 
 
 def sum_of_parts(
     residuals: Mapping[AttributeSet, FloatArray], gamma: AttributeSet, sizes: tuple[int, ...]
 ) -> FloatArray:
-    """Sum the reconstructions over gamma; axes that nothing varies along keep one slice."""
+    """Sum the reconstructions of residuals over the marginal: shape (n_i for i in gamma)."""
     shape = tuple(sizes[i] for i in gamma)
-    total: FloatArray | None = None
-    # Small ones first: the sum grows to full shape only when a part needs it.
-    for tau in sorted(residuals, key=lambda t: (len(t), t)):
-        part = part_of(residuals[tau], tau, gamma, shape)
-        total = part if total is None else total + part
-    return np.zeros((1,) * len(gamma)) if total is None else total
+    total = np.zeros(shape)
+    if residuals:
+        values, masks = _packed(residuals, gamma)
+        own = np.array(shape, dtype=np.int64)
+        kernels.add_parts(values, masks, own, total.reshape(-1))
+    return total
+
+
+def change_of(changes: Mapping[AttributeSet, FloatArray], sizes: tuple[int, ...]) -> float:
+    """L1 distance by which changes of residuals move every marginal that contains them all.
+
+    Spreading a table evenly over further attributes does not change the sum of absolute values.
+    """
+    union = tuple(sorted({i for tau in changes for i in tau}))
+    return float(np.abs(sum_of_parts(changes, union, sizes)).sum())
+
+
+def _packed(
+    residuals: Mapping[AttributeSet, FloatArray], gamma: AttributeSet
+) -> tuple[FloatArray, IntArray]:
+    """All values end to end, and each residual's attributes in binary, by their place in gamma."""
+    bit = {i: 1 << j for j, i in enumerate(gamma)}
+    masks = [sum([bit[i] for i in tau]) for tau in residuals]
+    values = np.concatenate([z.reshape(-1) for z in residuals.values()])
+    return values, np.array(masks, dtype=np.int64)

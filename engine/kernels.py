@@ -175,63 +175,150 @@ def center_axes(values: FloatArray, sizes: IntArray, out: FloatArray) -> None:
 
 
 @compiled
+def fill(
+    cost: FloatArray, ratio: FloatArray, known: FloatArray, budget: float, added: FloatArray
+) -> None:
+    """Raise vessels that stand at ``known`` to one level of water (see ``planner.water_fill``).
+
+    If all share the budget, the level is too high, and vessels above it are none of those that get
+    water: they are left out, and the rest shares again, until all are below the level.
+    """
+    lowest = np.inf
+    for k in range(len(cost)):
+        if ratio[k] > 0.0 and cost[k] > 0.0:
+            lowest = min(lowest, known[k] / ratio[k])
+    height = np.empty(len(cost))
+    for k in range(len(cost)):
+        height[k] = np.inf
+        if ratio[k] > 0.0 and cost[k] > 0.0:
+            height[k] = known[k] / ratio[k] - lowest
+    level, sharing = np.inf, len(cost) + 1
+    while True:
+        left, water, width = 0, budget, 0.0
+        for k in range(len(cost)):
+            if height[k] < level:
+                left += 1
+                width += cost[k] * ratio[k]
+                water += cost[k] * ratio[k] * height[k]
+        if left == 0 or left >= sharing:
+            break
+        level, sharing = water / width, left
+    for k in range(len(cost)):
+        added[k] = max(0.0, ratio[k] * (level - height[k])) if height[k] < level else 0.0
+
+
+@compiled
+def _add_part(
+    part: FloatArray, mask: int, code: int, sizes: IntArray, scale: float, table: FloatArray
+) -> None:
+    """Add a part over the axes in ``mask`` to the table over those in ``code``, spread evenly."""
+    degree = len(sizes)
+    index, step = np.zeros(degree, dtype=np.int64), np.zeros(degree, dtype=np.int64)
+    along, last = 1, -1
+    for axis in range(degree - 1, -1, -1):
+        if mask >> axis & 1:
+            step[axis] = along
+            along *= sizes[axis]
+        if last < 0 and code >> axis & 1:
+            last = axis
+    inner = sizes[last] if last >= 0 else 1
+    position = 0
+    for cell in range(0, len(table), inner):
+        row = table[cell : cell + inner]
+        # The last axis of the overlap is the part's last too, or none of its axes.
+        if last >= 0 and step[last] == 1:
+            line = part[position : position + inner]
+            for k in range(inner):
+                row[k] += line[k] * scale
+        else:
+            for k in range(inner):
+                row[k] += part[position] * scale
+        for axis in range(last - 1, -1, -1):
+            if not code >> axis & 1:
+                continue
+            index[axis] += 1
+            position += step[axis]
+            if index[axis] < sizes[axis]:
+                break
+            position -= index[axis] * step[axis]
+            index[axis] = 0
+
+
+@compiled
+def _centered(values: FloatArray, mask: int, sizes: IntArray) -> tuple[int, FloatArray]:
+    """The part that starts at the first of these values, and how many belong to it."""
+    own, axes, held, size = np.empty(len(sizes), dtype=np.int64), 0, 1, 1
+    for axis in range(len(sizes)):
+        if mask >> axis & 1:
+            own[axes] = sizes[axis]
+            axes += 1
+            held *= sizes[axis] - 1
+            size *= sizes[axis]
+    part = np.zeros(size)
+    if axes == 0:
+        part[0] = values[0]
+    elif held:
+        center_axes(values[:held], own[:axes], part)
+    return held, part
+
+
+@compiled
+def add_parts(values: FloatArray, masks: IntArray, sizes: IntArray, table: FloatArray) -> None:
+    """Add the reconstructions of residuals to a marginal with these sizes.
+
+    ``values`` holds (n - 1 for its axes) of each, one after the other; ``masks`` their axes in
+    binary.
+    """
+    at, every = 0, (1 << len(sizes)) - 1
+    for mask in masks:
+        held, part = _centered(values[at:], mask, sizes)
+        _add_part(part, mask, every, sizes, len(part) / len(table), table)
+        at += held
+
+
+@compiled
 def overlap_tables(
-    parts: FloatArray,
-    part_at: IntArray,
+    values: FloatArray,
     masks: IntArray,
     sizes: IntArray,
     start: IntArray,
     cells: IntArray,
+    stride: IntArray,
     tables: FloatArray,
 ) -> None:
-    """Sum, for each overlap, the parts that lie within it, spread evenly over its other axes.
+    """Like ``add_parts`` for each overlap of the marginal with others, given what lies within it.
 
-    Overlaps and parts are sets of axes in binary: the table of overlap ``code`` has ``cells`` of it
-    from ``start`` of it, and adds up every part whose mask has no bit outside it.
+    Overlaps are sets of axes in binary; one that contains no residual gets no table.
 
-    Shapes:
-        part_at, masks: (parts,); sizes: (axes,); start, cells: (2^axes,), 0 cells: no table.
+    Args:
+        values, masks, sizes: As for ``add_parts``.
+        start, cells: Out: where each overlap's table is, and how large; shape (2^axes,).
+        stride: Out: its step along each axis, 0 along others and in the last column, which stands
+            for all other attributes; shape (2^axes, axes + 1).
+        tables: Out: the tables, one after the other.
     """
-    degree = len(sizes)
-    index, step = np.zeros(degree, dtype=np.int64), np.zeros(degree, dtype=np.int64)
+    end = 0
     for code in range(len(cells)):
-        table = tables[start[code] : start[code] + cells[code]]
-        table[:] = 0.0
-        last = degree - 1
-        while last >= 0 and not code >> last & 1:
-            last -= 1
-        inner = sizes[last] if last >= 0 else 1
-        for p in range(len(masks)):
-            if cells[code] == 0 or masks[p] & ~code:
-                continue
-            along = 1
-            for axis in range(degree - 1, -1, -1):
-                step[axis] = 0
-                if masks[p] >> axis & 1:
-                    step[axis] = along
-                    along *= sizes[axis]
-            scale = along / len(table)
-            index[:] = 0
-            position = part_at[p]
-            for cell in range(0, len(table), inner):
-                row = table[cell : cell + inner]
-                # The last axis of the overlap is the part's last too, or none of its axes.
-                if last >= 0 and step[last] == 1:
-                    line = parts[position : position + inner]
-                    for k in range(inner):
-                        row[k] += line[k] * scale
-                else:
-                    for k in range(inner):
-                        row[k] += parts[position] * scale
-                for axis in range(last - 1, -1, -1):
-                    if not code >> axis & 1:
-                        continue
-                    index[axis] += 1
-                    position += step[axis]
-                    if index[axis] < sizes[axis]:
-                        break
-                    position -= index[axis] * step[axis]
-                    index[axis] = 0
+        start[code], cells[code], stride[code] = end, 0, 0
+        for mask in masks:
+            if not mask & ~code:
+                cells[code] = 1
+        along = 1
+        for axis in range(len(sizes) - 1, -1, -1):
+            if cells[code] and code >> axis & 1:
+                stride[code, axis] = along
+                along *= sizes[axis]
+        cells[code] *= along
+        end += cells[code]
+    tables[:end] = 0.0
+    at = 0
+    for mask in masks:
+        held, part = _centered(values[at:], mask, sizes)
+        at += held
+        for code in range(len(cells)):
+            if cells[code] and not mask & ~code:
+                table = tables[start[code] : start[code] + cells[code]]
+                _add_part(part, mask, code, sizes, len(part) / cells[code], table)
 
 
 @compiled
@@ -241,7 +328,7 @@ def add_tables(
     axis_attr: IntArray,
     axis_size: IntArray,
     which: IntArray,
-    code: IntArray,
+    place: IntArray,
     tables: FloatArray,
     table_at: IntArray,
     table_cells: IntArray,
@@ -252,19 +339,23 @@ def add_tables(
 ) -> None:
     """Add a small table to each marginal ``which[first:last]``, spread evenly over its other axes.
 
-    Marginal ``which[m]`` gets table ``code[m]``, which starts at ``table_at`` of it in ``tables``
-    and has ``stride[code, attribute]`` along each attribute (0: none). ``l1[k]`` becomes the sum of
-    absolute values of the result, in the same pass.
+    Marginal ``which[m]`` gets the table of its overlap with the attributes that have a ``place``:
+    number ``code`` in binary, from ``table_at[code]`` on, with step ``stride[code, place]`` along
+    each attribute (0: none). ``l1[k]`` becomes the sum of absolute values of the result, in the
+    same pass.
     """
-    degree = axis_attr.shape[1]
+    degree, nowhere = axis_attr.shape[1], stride.shape[1] - 1
     index = np.zeros(degree, dtype=np.int64)
     for m in range(first, last):
-        k, c = which[m], code[m]
+        k, c = which[m], 0
+        for axis in range(degree):
+            if place[axis_attr[k, axis]] < nowhere:
+                c |= 1 << place[axis_attr[k, axis]]
         position = table_at[c]
         cell, end = offsets[k], offsets[k + 1]
         scale = table_cells[c] / (end - cell)
         inner = axis_size[k, degree - 1]
-        step = stride[c, axis_attr[k, degree - 1]]
+        step = stride[c, place[axis_attr[k, degree - 1]]]
         index[:] = 0
         total = 0.0
         while cell < end:
@@ -286,7 +377,7 @@ def add_tables(
             cell += inner
             axis = degree - 2
             while axis >= 0:
-                along = stride[c, axis_attr[k, axis]]
+                along = stride[c, place[axis_attr[k, axis]]]
                 index[axis] += 1
                 position += along
                 if index[axis] < axis_size[k, axis]:

@@ -90,7 +90,11 @@ class Layout:
         """Positions of the sets that contain tau, in increasing order."""
         found = self._containing.get(tau)
         if found is None:
-            found = np.flatnonzero(np.logical_and.reduce(self.members[list(tau)], axis=0))
+            if tau:  # those that hold all but the last attribute are few, and mostly known
+                most = self.containing(tau[:-1])
+                found = most[self.members[tau[-1]][most]]
+            else:
+                found = np.arange(len(self.sets))
             # Small ones are asked for again and again, and there are few of them.
             if len(tau) <= 2:
                 self._containing[tau] = found

@@ -15,7 +15,11 @@ import numpy as np
 from engine.errors import BudgetError
 from engine.types import FloatArray
 
-_BLOCK = 256
+_MANY = 4096
+"""Candidates above which one is sought by attempts first, and else block by block."""
+_ATTEMPTS, _AT_ONCE = 4, 1024
+_SMALLEST = -100.0
+"""Logarithm of the smallest weight, relative to the largest: even a million such are never drawn."""
 
 
 class RandomSource(Protocol):
@@ -76,18 +80,34 @@ class Rehearsal:
 
     def choose(self, log_weights: FloatArray) -> int:
         """Draw a position with probability proportional to exp(log_weights)."""
-        weights = np.exp(log_weights - log_weights.max())
-        # Sums of blocks first: adding up one by one is most of the work for many candidates.
-        upto = np.cumsum(np.add.reduceat(weights, np.arange(0, len(weights), _BLOCK)))
+        top = float(log_weights.max())
+        # Among many, taking one at random and keeping it with probability exp(log weight - top) is
+        # the same law, and seldom needs many attempts.
+        for _ in range(_ATTEMPTS if len(log_weights) > _MANY else 0):
+            tried = self._generator.integers(len(log_weights), size=_AT_ONCE)
+            kept = self._generator.random(_AT_ONCE) < _weights(log_weights[tried], top)
+            if kept.any():
+                return int(tried[kept.argmax()])
+        # Sums of blocks first: what is in the cache is added up faster.
+        blocks = [log_weights[at : at + _MANY] for at in range(0, len(log_weights), _MANY)]
+        upto = np.cumsum([_weights(block, top).sum() for block in blocks])
         drawn = self._generator.random() * float(upto[-1])
         block = min(int(np.searchsorted(upto, drawn, side="right")), len(upto) - 1)
-        before = float(upto[block - 1]) if block else 0.0
-        within = np.cumsum(weights[block * _BLOCK : (block + 1) * _BLOCK])
-        place = min(int(np.searchsorted(within, drawn - before, side="right")), len(within) - 1)
-        return block * _BLOCK + place
+        within = np.cumsum(_weights(blocks[block], top))
+        drawn -= float(upto[block - 1]) if block else 0.0
+        place = min(int(np.searchsorted(within, drawn, side="right")), len(within) - 1)
+        return block * _MANY + place
 
     def __repr__(self) -> str:
         return "Rehearsal(floating-point noise: a demonstration, not a private release)"
+
+
+def _weights(log_weights: FloatArray, top: float) -> FloatArray:
+    """exp(log_weights - top), where what is too small to be drawn may count a little more."""
+    weights: FloatArray = log_weights - top
+    # Results that double precision hardly holds take ten times as long.
+    np.maximum(weights, _SMALLEST, out=weights)
+    return np.exp(weights, out=weights)
 
 
 def rehearsal_noise(seed: int | None = None) -> Rehearsal:

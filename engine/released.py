@@ -106,8 +106,7 @@ class Beliefs(Mapping[AttributeSet, Belief]):
         self._newest: dict[AttributeSet, Belief] = {}
 
     def __getitem__(self, attrs: AttributeSet) -> Belief:
-        newest = self._newest.get(attrs)
-        return self._common[attrs] if newest is None else newest
+        return self._newest.get(attrs) or self._common[attrs]
 
     def __contains__(self, attrs: object) -> bool:
         return attrs in self._newest or attrs in self._common
@@ -121,7 +120,7 @@ class Beliefs(Mapping[AttributeSet, Belief]):
 
     def precision(self, attrs: AttributeSet) -> float:
         """Precision of the residual over ``attrs``; 0 if it was never measured."""
-        belief = self.get(attrs)
+        belief = self._newest.get(attrs) or self._common.get(attrs)
         return belief.precision if belief is not None else 0.0
 
     def combined(self, measurements: Iterable[Measurement]) -> Beliefs:

@@ -2,38 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Mapping
 
 import numpy as np
 
 from engine.completed import Completed
 from engine.released import Beliefs
-from engine.selection import EXPECTED_ABSOLUTE
+from engine.selection import Rescored
 from engine.tables import Private
 from engine.types import AttributeSet, FloatArray, IntArray
 from engine.workload import Workload
 
 
-class CompletedCandidates:
-    """Like ``selection.Candidates``, with errors relative to the completed tables.
+class CompletedCandidates(Rescored):
+    """Candidates with errors relative to completed tables, functions of the beliefs alone.
 
-    Private: it holds errors, and lives in the workspace of ``Private`` between steps. It can always
-    be rebuilt from the beliefs. The completed tables themselves are functions of the beliefs alone.
-
-    Shapes:
-        l1: (K,), the L1 error of every set of the closure.
+    Args: as for ``selection.Candidates``.
     """
 
-    __slots__ = (
-        "_counts",
-        "_rebuild_always",
-        "_tables",
-        "beliefs",
-        "expected_noise",
-        "l1",
-        "weights",
-        "workload",
-    )
+    __slots__ = ("_counts", "_l1", "_rebuild_always", "_tables")
 
     def __init__(
         self,
@@ -43,24 +30,22 @@ class CompletedCandidates:
         *,
         rebuild_always: bool = False,
     ) -> None:
-        self.workload, self.beliefs = workload, beliefs
-        self.weights = workload.candidate_weights()
-        self.expected_noise = self.weights * (EXPECTED_ABSOLUTE * workload.layout.cells)
+        super().__init__(workload, beliefs)
         self._counts, self._rebuild_always = private.counts(workload.layout), rebuild_always
         self._tables = Completed(workload.layout, beliefs)
-        self.l1: FloatArray = np.zeros(len(workload.layout))
-        self._score(np.arange(len(workload.layout)))
+        self._l1: FloatArray = np.zeros(len(workload.layout))
+        self._tables.l1_from(self._counts, np.arange(len(self._l1)), self._l1)
 
-    def advance(self, beliefs: Beliefs, changes: Collection[AttributeSet]) -> IntArray:
-        """Move to newer beliefs, given what changed; returns the positions of what was scored."""
-        self.beliefs = beliefs
+    @property
+    def l1(self) -> FloatArray:
+        """True L1 error of every set of the closure, shape (K,)."""
+        return self._l1
+
+    def _refresh(self, beliefs: Beliefs, changes: Mapping[AttributeSet, FloatArray]) -> IntArray:
         if self._rebuild_always:
             self._tables = Completed(self.workload.layout, beliefs)
-            touched = np.arange(len(self.workload.layout))
+            touched = np.arange(len(self._l1))
         else:
             touched = self._tables.advance(beliefs, changes)
-        self._score(touched)
+        self._tables.l1_from(self._counts, touched, self._l1)
         return touched
-
-    def _score(self, positions: IntArray) -> None:
-        self._tables.l1_from(self._counts, positions, self.l1)

@@ -8,11 +8,11 @@ sensitivity is the largest weight (MATH section 7).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
-from typing import NoReturn, Protocol, TypeVar
+from typing import NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
@@ -21,50 +21,106 @@ from engine.grem import Reconstruction
 from engine.noise import RandomSource
 from engine.released import Beliefs
 from engine.tables import Private, refuse_copy
-from engine.types import AttributeSet, FloatArray, IntArray
+from engine.types import AttributeSet, FloatArray, IntArray, frozen
 from engine.workload import Workload
 
 EXPECTED_ABSOLUTE = math.sqrt(2.0 / math.pi)
 """Expected absolute value of a standard normal."""
 
 
-class Rescored(Protocol):
-    """What scoring needs of candidates, whatever their errors are relative to."""
+class Budgets(NamedTuple):
+    """What a round will spend, as far as it decides how candidates compare.
+
+    ``noise_share`` is the share of the noise that will be left in the answer; shrinkage removes
+    some.
+    """
+
+    rho_measure: Fraction
+    rho_select: Fraction
+    noise_share: float = 1.0
+
+
+class Rescored(ABC):
+    """True L1 errors of every candidate, refreshed only where a measurement touched them.
+
+    Private: it holds errors, and lives in the workspace of ``Private`` between steps. It can always
+    be rebuilt from the beliefs.
+
+    Args:
+        workload: Whose closure the candidates are, the total excepted.
+        beliefs: What the errors are relative to.
+
+    Shapes:
+        weights: (K,), of every set of the closure.
+        expected_noise: (K,), weighted expected L1 norm of unit noise on every set.
+    """
+
+    __slots__ = (
+        "_budgets",
+        "_log_weights",
+        "_scale",
+        "beliefs",
+        "expected_noise",
+        "largest_weight",
+        "weights",
+        "workload",
+    )
+
+    def __init__(self, workload: Workload, beliefs: Beliefs) -> None:
+        self.workload, self.beliefs = workload, beliefs
+        self.weights = workload.candidate_weights()
+        self.largest_weight = float(self.weights.max())
+        # What every score's noise term is for sigma = 1.
+        self.expected_noise = self.weights * (EXPECTED_ABSOLUTE * workload.layout.cells)
+        self._log_weights: FloatArray = np.empty(len(workload.layout))
+        self._budgets: Budgets | None = None
+        self._scale = (0.0, 0.0)
 
     @property
-    def workload(self) -> Workload:
-        """Whose closure the candidates are, the total excepted."""
-        ...
-
-    @property
-    def beliefs(self) -> Beliefs:
-        """What the errors are relative to."""
-        ...
-
-    @property
-    def weights(self) -> FloatArray:
-        """Weight of every set of the closure, shape (K,)."""
-        ...
-
-    @property
-    def expected_noise(self) -> FloatArray:
-        """Weighted expected L1 norm of unit noise on every set, shape (K,)."""
-        ...
-
-    @property
+    @abstractmethod
     def l1(self) -> FloatArray:
         """True L1 error of every set of the closure, shape (K,)."""
-        ...
+
+    @abstractmethod
+    def _refresh(self, beliefs: Beliefs, changes: Mapping[AttributeSet, FloatArray]) -> IntArray:
+        """Bring the errors to newer beliefs; returns the positions of what was scored."""
+
+    def advance(self, beliefs: Beliefs, changes: Mapping[AttributeSet, FloatArray]) -> IntArray:
+        """Move to newer beliefs, given what changed; returns the positions of what was scored."""
+        touched = self._refresh(beliefs, changes)
+        self.beliefs = beliefs
+        if self._budgets is not None:
+            self._weigh(touched)
+        return touched
+
+    def log_weights(self, budgets: Budgets) -> FloatArray:
+        """``Scores.log_weights`` for these budgets, without scoring again what did not change.
+
+        Returns:
+            Shape (candidates,), read-only; the next call to ``advance`` changes it.
+        """
+        if budgets != self._budgets:
+            self._budgets, self._scale = budgets, self.scale(budgets)
+            self._weigh(slice(None))
+        # The closure starts with the total, which is no candidate.
+        return frozen(self._log_weights[1:])
+
+    def scale(self, budgets: Budgets) -> tuple[float, float]:
+        """How much noise counts in a score, and how much a score in a log weight."""
+        noise = budgets.noise_share * noise_std(budgets.rho_measure)
+        return noise, selection_epsilon(budgets.rho_select) / (2.0 * self.largest_weight)
+
+    def _weigh(self, at: IntArray | slice) -> None:
+        noise, factor = self._scale
+        score = self.weights[at] * self.l1[at] - self.expected_noise[at] * noise
+        self._log_weights[at] = score * factor
 
 
 C = TypeVar("C", bound=Rescored)
 
 
-class Candidates:
-    """True L1 errors of every candidate marginal, refreshed only where a measurement touched them.
-
-    Private: it holds errors, and lives in the workspace of ``Private`` between steps. It can always
-    be rebuilt from the beliefs.
+class Candidates(Rescored):
+    """Candidates with errors relative to GReM's estimates.
 
     Args:
         private: Exact counts.
@@ -73,15 +129,7 @@ class Candidates:
         rebuild_always: Reconstruct and score everything anew in every round (the paper's "full").
     """
 
-    __slots__ = (
-        "_counts",
-        "_errors",
-        "_rebuild_always",
-        "beliefs",
-        "expected_noise",
-        "weights",
-        "workload",
-    )
+    __slots__ = ("_counts", "_errors", "_rebuild_always")
 
     def __init__(
         self,
@@ -91,10 +139,7 @@ class Candidates:
         *,
         rebuild_always: bool = False,
     ) -> None:
-        self.workload, self.beliefs = workload, beliefs
-        self.weights = workload.candidate_weights()
-        # What every score's noise term is for sigma = 1.
-        self.expected_noise = self.weights * (EXPECTED_ABSOLUTE * workload.layout.cells)
+        super().__init__(workload, beliefs)
         self._counts, self._rebuild_always = private.counts(workload.layout), rebuild_always
         # Reconstruction is linear: started at minus the counts it holds mu_hat - mu.
         self._errors = Reconstruction(workload.layout, self._minus_counts())
@@ -105,9 +150,7 @@ class Candidates:
         """True L1 error of every set of the closure, shape (K,)."""
         return self._errors.l1
 
-    def advance(self, beliefs: Beliefs, changes: Mapping[AttributeSet, FloatArray]) -> IntArray:
-        """Move to newer beliefs, given what changed; returns the positions of what was scored."""
-        self.beliefs = beliefs
+    def _refresh(self, beliefs: Beliefs, changes: Mapping[AttributeSet, FloatArray]) -> IntArray:
         if self._rebuild_always:
             return self._errors.rebuild(beliefs, self._minus_counts())
         return self._errors.update(changes)
@@ -143,38 +186,39 @@ class Scores:
         refuse_copy("Scores of candidates")
 
 
-def score(
-    candidates: Rescored, *, rho_measure: Fraction, rho_select: Fraction, noise_share: float = 1.0
-) -> Scores:
-    """Score every candidate for a round with these budgets.
-
-    Args:
-        candidates: Their true errors.
-        rho_measure: What the round will spend on measuring; it sets the noise term.
-        rho_select: What it will spend on selecting.
-        noise_share: Share of the noise that will be left in the answer; shrinkage removes some.
-    """
+def score(candidates: Rescored, budgets: Budgets) -> Scores:
+    """Score every candidate for a round with these budgets, in arrays of their own."""
     # The closure starts with the total, which is no candidate.
-    weights = candidates.weights[1:]
-    error = weights * candidates.l1[1:]
-    noise = candidates.expected_noise[1:] * (noise_share * noise_std(rho_measure))
-    log_weights = error - noise
-    log_weights *= selection_epsilon(rho_select) / (2.0 * weights.max())
-    return Scores(candidates.workload.layout.sets, error, noise, log_weights)
+    scale, factor = candidates.scale(budgets)
+    error = candidates.weights[1:] * candidates.l1[1:]
+    noise = candidates.expected_noise[1:] * scale
+    return Scores(candidates.workload.layout.sets, error, noise, (error - noise) * factor)
 
 
 def select(
-    scores: Scores, *, rho: Fraction, ledger: Ledger, rng: RandomSource
+    log_weights: FloatArray,
+    closure: Sequence[AttributeSet],
+    *,
+    rho: Fraction,
+    ledger: Ledger,
+    rng: RandomSource,
 ) -> tuple[Ledger, AttributeSet]:
     """Choose a candidate with probability proportional to exp(epsilon q / (2 sensitivity)).
 
     Charged rho = epsilon² / 8 before the draw. Permute-and-flip would not satisfy that.
 
+    Args:
+        log_weights: Those of all candidates.
+        closure: The total, which is none, and then the candidates.
+        rho: What it costs.
+        ledger: Charged before the draw.
+        rng: Where randomness comes from.
+
     Raises:
         BudgetError: If the ledger refuses the charge; nothing is drawn then.
     """
     ledger = ledger.charge(Charge("select", None, rho))
-    return ledger, scores.closure[1 + rng.choose(scores.log_weights)]
+    return ledger, closure[1 + rng.choose(log_weights)]
 
 
 def mean_error(candidates: Rescored) -> int:
@@ -188,14 +232,11 @@ def mean_error(candidates: Rescored) -> int:
     return math.floor(total / math.fsum(weights.values()))
 
 
-# Rounds ask again until the budgets change.
-@lru_cache(maxsize=64)
 def noise_std(rho_measure: Fraction) -> float:
     """Return sigma of a round: sigma² = 1 / (2 rho), rounded up."""
     return math.nextafter(math.sqrt(1 / (2 * rho_measure)), math.inf)
 
 
-@lru_cache(maxsize=64)
 def selection_epsilon(rho_select: Fraction) -> float:
     """Return the exponential mechanism's epsilon of a round: sqrt(8 rho), rounded down."""
     return math.nextafter(math.sqrt(8 * rho_select), 0.0)

@@ -202,20 +202,11 @@ def touched(before: Beliefs, after: Beliefs, event: RoundEnded, workload: Worklo
                 "second": gamma[1] if len(gamma) > 1 else -1,
                 "cells": domain.cells(gamma),
                 "touched": bool(within),
-                "moved": _moved(within, domain, gamma),
+                "moved": grem.change_of(within, domain.sizes),
                 "selected": gamma == event.selected,
             }
         )
     return pd.DataFrame(rows)
-
-
-def _moved(
-    changes: Mapping[AttributeSet, FloatArray], domain: Domain, gamma: AttributeSet
-) -> float:
-    if not changes:
-        return 0.0
-    part = grem.sum_of_parts(changes, gamma, domain.sizes)
-    return float(np.abs(part).sum()) * (domain.cells(gamma) / part.size)
 
 
 def released(estimate: Estimate, at: Mapping[int, int] | None = None) -> pd.DataFrame:

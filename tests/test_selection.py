@@ -11,7 +11,7 @@ import pytest
 import engine
 from engine import grem
 from engine.noise import probabilities
-from engine.selection import Candidates, noise_std, score, select, selection_epsilon
+from engine.selection import Budgets, Candidates, noise_std, score, select, selection_epsilon
 from tests.reference import dense
 from tests.support import Counting, make_domain, random_case, random_codes
 
@@ -38,7 +38,7 @@ def test_a_score_is_the_weighted_error_less_the_expected_noise(seed: int) -> Non
     beliefs = random_beliefs(rng, workload)
     private = engine.Private(engine.Table.from_codes(codes, domain))
     rho_m, rho_s = Fraction(1, 7), Fraction(1, 31)
-    found = score(Candidates(private, workload, beliefs), rho_measure=rho_m, rho_select=rho_s)
+    found = score(Candidates(private, workload, beliefs), Budgets(rho_m, rho_s))
     assert found.sets == tuple(g for g in workload.closure if g)
     weights = {
         g: sum(c * len(set(g) & set(s)) for s, c in workload.weights.items()) for g in found.sets
@@ -68,7 +68,7 @@ def test_one_record_moves_no_score_by_more_than_the_largest_weight(seed: int) ->
     def log_weights(records: np.ndarray) -> np.ndarray:
         private = engine.Private(engine.Table.from_codes(records, domain))
         candidates = Candidates(private, workload, beliefs)
-        return score(candidates, rho_measure=Fraction(1), rho_select=rho_s).log_weights
+        return score(candidates, Budgets(Fraction(1), rho_s)).log_weights
 
     base = log_weights(codes)
     most = math.sqrt(8 * rho_s) / 2  # epsilon/(2 Delta) times a score difference of Delta
@@ -102,9 +102,9 @@ def test_advanced_errors_equal_those_computed_anew(full: bool) -> None:
         assert touched.tolist() == expected
         beliefs = after
     fresh = Candidates(private, workload, beliefs)
-    budgets = {"rho_measure": Fraction(1), "rho_select": Fraction(1)}
+    budgets = Budgets(Fraction(1), Fraction(1))
     np.testing.assert_allclose(
-        score(candidates, **budgets).error_term, score(fresh, **budgets).error_term, rtol=1e-9
+        score(candidates, budgets).error_term, score(fresh, budgets).error_term, rtol=1e-9
     )
 
 
@@ -113,12 +113,12 @@ def test_a_selection_is_charged_before_it_is_drawn_and_names_no_attributes(
 ) -> None:
     workload = engine.Workload.all_kway(table.domain, 2)
     candidates = Candidates(engine.Private(table), workload, engine.Beliefs())
-    scores = score(candidates, rho_measure=Fraction(1), rho_select=Fraction(1))
+    scores = score(candidates, Budgets(Fraction(1), Fraction(1)))
     rng = Counting()
     with pytest.raises(engine.BudgetError):
-        select(scores, rho=Fraction(2), ledger=engine.Ledger(Fraction(1)), rng=rng)
+        select(scores.log_weights, scores.closure, rho=Fraction(2), ledger=engine.Ledger(Fraction(1)), rng=rng)
     assert rng.draws == 0
-    ledger, gamma = select(scores, rho=Fraction(1), ledger=engine.Ledger(Fraction(1)), rng=rng)
+    ledger, gamma = select(scores.log_weights, scores.closure, rho=Fraction(1), ledger=engine.Ledger(Fraction(1)), rng=rng)
     assert ledger.entries == (engine.Charge("select", None, Fraction(1)),)
     assert gamma in workload.closure
     assert gamma != ()

@@ -7,12 +7,10 @@ step will do.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, TypeAlias, TypeVar
 
-import numpy as np
 
 from engine import completed, grem
 from engine.accounting import Ledger
@@ -33,8 +31,8 @@ from engine.released import Allocation, Beliefs, Measurement
 from engine.rescoring import CompletedCandidates
 from engine.selection import (
     EXPECTED_ABSOLUTE,
+    Budgets,
     Candidates,
-    Rescored,
     Scores,
     borrow_candidates,
     lend_candidates,
@@ -45,7 +43,7 @@ from engine.selection import (
 )
 from engine.tables import Private
 from engine.trace import Release, RoundEnded, Started, Work
-from engine.types import AttributeSet, FloatArray
+from engine.types import AttributeSet
 from engine.workload import Workload
 
 MEASURE_SHARE = Fraction(9, 10)
@@ -301,7 +299,7 @@ class AimGrem:
                 "scores. Take the step."
             )
         candidates = self._candidates(state, private)
-        scores = self._score(state, candidates)
+        scores = score(candidates, self._budgets(state))
         lend_candidates(private, candidates)
         return scores
 
@@ -313,13 +311,17 @@ class AimGrem:
         rng: RandomSource,
     ) -> tuple[AimState, RoundEnded]:
         ledger, gamma = select(
-            self._score(state, candidates), rho=state.rho_select, ledger=state.ledger, rng=rng
+            candidates.log_weights(self._budgets(state)),
+            state.workload.closure,
+            rho=state.rho_select,
+            ledger=state.ledger,
+            rng=rng,
         )
         ledger, allocations, measured = self._measure(state, gamma, private, ledger, rng)
         beliefs = state.beliefs.combined(measured)
         changes = beliefs.changes_since(state.beliefs, [m.attrs for m in measured])
         within = {tau: z for tau, z in changes.items() if set(tau) <= set(gamma)}
-        change = _l1_of(within, state.workload.domain, gamma)
+        change = grem.change_of(within, state.workload.domain.sizes)
         noise = noise_std(state.rho_measure) * state.workload.domain.cells(gamma)
         threshold = EXPECTED_ABSOLUTE * noise
         touched = candidates.advance(beliefs, changes)
@@ -375,13 +377,9 @@ class AimGrem:
         ledger, measured = measure_residuals(private, allocations, ledger=ledger, rng=rng)
         return ledger, allocations, measured
 
-    def _score(self, state: AimState, candidates: Rescored) -> Scores:
-        return score(
-            candidates,
-            rho_measure=state.rho_measure,
-            rho_select=state.rho_select,
-            noise_share=SHRUNK_NOISE if self.in_loop else 1.0,
-        )
+    def _budgets(self, state: AimState) -> Budgets:
+        share = SHRUNK_NOISE if self.in_loop else 1.0
+        return Budgets(state.rho_measure, state.rho_select, noise_share=share)
 
     def _candidates(self, state: AimState, private: Private) -> AnyCandidates:
         def build(kind: type[C]) -> C:
@@ -481,14 +479,6 @@ class AimGrem:
             rehearsal=state.rehearsal,
             decision=decision,
         )
-
-
-def _l1_of(
-    changes: Mapping[AttributeSet, FloatArray], domain: Domain, gamma: AttributeSet
-) -> float:
-    """L1 distance that these changes of residuals move the estimate of gamma."""
-    moved = grem.sum_of_parts(changes, gamma, domain.sizes)
-    return float(np.abs(moved).sum()) * (domain.cells(gamma) / moved.size)
 
 
 def _worth_of_rounds(workload: Workload) -> float:

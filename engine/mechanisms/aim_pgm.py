@@ -111,7 +111,9 @@ class AimPgm:
         if state.finished:
             raise OptionError("The run is finished: no round is left. Start another run.")
         scores = self._scores(state, private)
-        ledger, gamma = select(scores, rho=state.rho_select, ledger=state.ledger, rng=rng)
+        ledger, gamma = select(
+            scores.log_weights, scores.closure, rho=state.rho_select, ledger=state.ledger, rng=rng
+        )
         before = _answer(state.model, gamma)
         after, found = _measured(replace(state, ledger=ledger), gamma, private, rng)
         after = replace(after, model=self._fit(after, last=state.last), round=state.round + 1)

@@ -17,6 +17,7 @@ from engine.mechanisms.base import measure_selected, memory_needed, require_memo
 from engine.noise import RandomSource
 from engine.released import Beliefs, Measurement
 from engine.selection import (
+    Budgets,
     Candidates,
     Scores,
     borrow_candidates,
@@ -117,8 +118,10 @@ class MwemGrem:
             raise OptionError("The run is finished: no round is left. Start another run.")
         candidates = self._candidates(state, private)
         half = state.rho_round / 2
-        scores = self._score(state, candidates)
-        ledger, gamma = select(scores, rho=half, ledger=state.ledger, rng=rng)
+        log_weights = candidates.log_weights(_budgets(state))
+        ledger, gamma = select(
+            log_weights, state.workload.closure, rho=half, ledger=state.ledger, rng=rng
+        )
         ledger, allocations, measured = measure_selected(
             private,
             gamma,
@@ -163,7 +166,7 @@ class MwemGrem:
     def scores(self, state: MwemState, private: Private) -> Scores:
         """Score every candidate for the next round: private."""
         candidates = self._candidates(state, private)
-        scores = self._score(state, candidates)
+        scores = score(candidates, _budgets(state))
         lend_candidates(private, candidates)
         return scores
 
@@ -172,10 +175,6 @@ class MwemGrem:
             return 0  # only the total is asked for: nothing to select
         return 4 * len(workload.domain) if self.rounds is None else self.rounds
 
-    def _score(self, state: MwemState, candidates: Candidates) -> Scores:
-        half = state.rho_round / 2
-        return score(candidates, rho_measure=half, rho_select=half, noise_share=0.0)
-
     def _candidates(self, state: MwemState, private: Private) -> Candidates:
         return borrow_candidates(
             private,
@@ -183,3 +182,9 @@ class MwemGrem:
             Candidates,
             lambda: Candidates(private, state.workload, state.beliefs),
         )
+
+
+def _budgets(state: MwemState) -> Budgets:
+    half = state.rho_round / 2
+    # MWEM counts the error alone, not the noise that measuring would leave.
+    return Budgets(half, half, noise_share=0.0)
