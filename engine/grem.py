@@ -8,7 +8,7 @@ marginals that contain it move, by the reconstruction of Delta.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from engine.released import Beliefs, Estimate
 from engine.residuals import cell_variance
 from engine.types import AttributeSet, FloatArray, IntArray
 
-_PARALLEL_CELLS = 500_000
+_PARALLEL_CELLS = 150_000
 """Cells below which a second thread costs more than it brings."""
 
 
@@ -202,10 +202,12 @@ def _tables(
     changes: Mapping[AttributeSet, FloatArray], gamma: AttributeSet, sizes: tuple[int, ...]
 ) -> _Tables:
     degree = len(gamma)
+    # In the order of the layout, so that rows of tables and of marginals run along the same axis.
+    order = sorted(gamma, key=lambda i: (sizes[i], i))
     place = np.full(len(sizes) + 1, degree)
-    place[list(gamma)] = range(degree)
-    shape = np.array([sizes[i] for i in gamma], dtype=np.int64)
-    values, masks = _packed(changes, gamma)
+    place[order] = range(degree)
+    shape = np.array([sizes[i] for i in order], dtype=np.int64)
+    values, masks = _packed(changes, order)
     # Every subset of gamma may get a table: the product of its sizes each, this many cells in all.
     flat = np.empty(math.prod(sizes[i] + 1 for i in gamma))
     start, cells = np.empty((2, 1 << degree), dtype=np.int64)
@@ -222,8 +224,7 @@ def sum_of_parts(
     total = np.zeros(shape)
     if residuals:
         values, masks = _packed(residuals, gamma)
-        own = np.array(shape, dtype=np.int64)
-        kernels.add_parts(values, masks, own, total.reshape(-1))
+        kernels.add_parts(values, masks, np.array(shape, dtype=np.int64), total.reshape(-1))
     return total
 
 
@@ -237,10 +238,14 @@ def change_of(changes: Mapping[AttributeSet, FloatArray], sizes: tuple[int, ...]
 
 
 def _packed(
-    residuals: Mapping[AttributeSet, FloatArray], gamma: AttributeSet
+    residuals: Mapping[AttributeSet, FloatArray], order: Sequence[int]
 ) -> tuple[FloatArray, IntArray]:
-    """All values end to end, and each residual's attributes in binary, by their place in gamma."""
-    bit = {i: 1 << j for j, i in enumerate(gamma)}
-    masks = [sum([bit[i] for i in tau]) for tau in residuals]
-    values = np.concatenate([z.reshape(-1) for z in residuals.values()])
-    return values, np.array(masks, dtype=np.int64)
+    """All values end to end, axes in this order, and each residual's own in binary by place."""
+    place = {i: j for j, i in enumerate(order)}
+    values, masks = [], []
+    for tau, z in residuals.items():
+        own = [place[i] for i in tau]
+        turned = z if own == sorted(own) else z.transpose(np.argsort(own))
+        values.append(turned.reshape(-1))
+        masks.append(sum([1 << j for j in own]))
+    return np.concatenate(values), np.array(masks, dtype=np.int64)

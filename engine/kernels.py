@@ -11,6 +11,7 @@ each marginal, its attributes and sizes in memory order, padded in front with si
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -341,8 +342,8 @@ def add_tables(
 
     Marginal ``which[m]`` gets the table of its overlap with the attributes that have a ``place``:
     number ``code`` in binary, from ``table_at[code]`` on, with step ``stride[code, place]`` along
-    each attribute (0: none). ``l1[k]`` becomes the sum of absolute values of the result, in the
-    same pass.
+    each attribute: 0 where it does not vary, and else 1 along the marginal's last axis. ``l1[k]``
+    becomes the sum of absolute values of the result, in the same pass.
     """
     degree, nowhere = axis_attr.shape[1], stride.shape[1] - 1
     index = np.zeros(degree, dtype=np.int64)
@@ -365,14 +366,10 @@ def add_tables(
                 for j in range(inner):
                     row[j] += change
                     total += abs(row[j])
-            elif step == 1:
+            else:
                 line = tables[position : position + inner]
                 for j in range(inner):
                     row[j] += line[j] * scale
-                    total += abs(row[j])
-            else:
-                for j in range(inner):
-                    row[j] += tables[position + j * step] * scale
                     total += abs(row[j])
             cell += inner
             axis = degree - 2
@@ -450,13 +447,24 @@ def count_cells(
 
 def in_threads(call: Callable[[int, int], None], bounds: list[int]) -> None:
     """Run ``call(first, last)`` for each pair of neighbouring bounds, on both cores."""
-    pairs = list(pairwise(bounds))
-    if len(pairs) < 2 or _THREADS < 2:
-        for first, last in pairs:
+    waiting = deque(pairwise(bounds))
+
+    def work() -> None:
+        while True:
+            try:
+                first, last = waiting.popleft()
+            except IndexError:
+                return
             call(first, last)
-        return
-    for done in [_pool().submit(call, first, last) for first, last in pairs]:
-        done.result()
+
+    # This thread works too: less to wait for, and nothing if the others are busy elsewhere.
+    others = [_pool().submit(work) for _ in range(min(_THREADS, len(waiting)) - 1)]
+    try:
+        work()
+    finally:
+        for other in others:
+            if not other.cancel():
+                other.result()
 
 
 def parts(work: IntArray, *, at_least: int) -> list[int]:

@@ -10,10 +10,11 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
+from engine import axes
 from engine.accounting import Charge, Ledger
 from engine.noise import RandomSource
 from engine.released import Allocation, Measurement
-from engine.residuals import decompose, decompose_all
+from engine.residuals import decompose_all
 from engine.tables import Private
 from engine.types import AttributeSet
 
@@ -78,7 +79,8 @@ def _measure(
     exact = private.marginal(tau).values
     # Rounded up: a little more noise than the precision claims, never less.
     noisy = exact + rng.gaussian(exact.shape, variance=math.nextafter(1.0 / precision, math.inf))
-    return Measurement(tau, decompose(noisy, tau, tau), precision)
+    # All axes are kept: decomposing is subtracting along each of them.
+    return Measurement(tau, axes.sub_all(noisy), precision)
 
 
 def _up(value: Fraction) -> float:

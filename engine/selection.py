@@ -234,7 +234,9 @@ def mean_error(candidates: Rescored) -> int:
 
 def noise_std(rho_measure: Fraction) -> float:
     """Return sigma of a round: sigma² = 1 / (2 rho), rounded up."""
-    return math.nextafter(math.sqrt(1 / (2 * rho_measure)), math.inf)
+    # The quotient of whole numbers is the nearest float, without making a fraction first.
+    variance = rho_measure.denominator / (2 * rho_measure.numerator)
+    return math.nextafter(math.sqrt(variance), math.inf)
 
 
 def selection_epsilon(rho_select: Fraction) -> float:
