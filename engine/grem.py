@@ -167,9 +167,9 @@ class Reconstruction:
         found = [self.layout.containing(tuple(sorted(tau))) for tau in smallest]
         if len(found) == 1:
             return found[0]
-        every: IntArray = np.sort(np.concatenate(found))
-        fresh = np.append(True, every[1:] != every[:-1])
-        return every[fresh]
+        every = np.sort(np.concatenate(found))
+        distinct: IntArray = every[np.append(True, every[1:] != every[:-1])]
+        return distinct
 
     def _sum(self) -> None:
         def add_up(first: int, last: int) -> None:

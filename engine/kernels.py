@@ -289,14 +289,14 @@ def overlap_tables(
 ) -> None:
     """Like ``add_parts`` for each overlap of the marginal with others, given what lies within it.
 
-    Overlaps are sets of axes in binary; one that contains no residual gets no table.
+    Overlaps are sets of axes in binary; one that contains no residual gets no table. Everything but
+    ``values``, ``masks`` and ``sizes`` is filled here.
 
-    Args:
-        values, masks, sizes: As for ``add_parts``.
-        start, cells: Out: where each overlap's table is, and how large; shape (2^axes,).
-        stride: Out: its step along each axis, 0 along others and in the last column, which stands
-            for all other attributes; shape (2^axes, axes + 1).
-        tables: Out: the tables, one after the other.
+    Shapes:
+        start, cells: (2^axes,), where each overlap's table is, and how large.
+        stride: (2^axes, axes + 1), its step along each axis; 0 along others, and in the last
+            column, which stands for all other attributes.
+        tables: (cells of all,), the tables one after the other.
     """
     end = 0
     for code in range(len(cells)):

@@ -19,7 +19,7 @@ _MANY = 4096
 """Candidates above which one is sought by attempts first, and else block by block."""
 _ATTEMPTS, _AT_ONCE = 4, 1024
 _SMALLEST = -100.0
-"""Logarithm of the smallest weight, relative to the largest: even a million such are never drawn."""
+"""Logarithm of the smallest weight, relative to the largest: a million such are never drawn."""
 
 
 class RandomSource(Protocol):

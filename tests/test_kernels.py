@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
 import engine
-from engine import grem
+from engine import grem, kernels
 from engine.domain import subsets
 from engine.grem import Reconstruction
 from tests.support import RELATIVE, make_domain, relative_error
@@ -105,23 +107,82 @@ def test_counts_are_exact_for_every_integer_type_they_may_be_kept_in(records: in
         np.testing.assert_array_equal(layout.view(flat, k), expected)
 
 
-def test_updates_shared_between_threads_are_those_of_one() -> None:
-    rng = np.random.default_rng(0)
-    domain = make_domain([40, 50, 30, 20, 2, 1])
+def plain_estimate(
+    beliefs: engine.Beliefs, gamma: tuple[int, ...], sizes: tuple[int, ...]
+) -> np.ndarray:
+    """The sum of the plain reconstructions of every residual within a marginal."""
+    total = np.zeros([sizes[i] for i in gamma])
+    for tau in subsets(gamma):
+        if tau in beliefs:
+            inside = tuple(gamma.index(i) for i in tau)
+            shape = tuple(sizes[i] for i in gamma)
+            total = total + plain_reconstruct(np.asarray(beliefs[tau].values), inside, shape)
+    return total
+
+
+@pytest.mark.parametrize("sizes", [(40, 50, 30, 20, 2, 1), (3, 2, 5, 2, 4), (97, 2, 2, 97)])
+@pytest.mark.parametrize("parallel", [True, False])
+def test_updates_and_estimates_are_the_plain_sums_on_one_thread_and_on_two(
+    sizes: tuple[int, ...], parallel: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grem, "_PARALLEL_CELLS", 1 if parallel else 10**9)
+    rng = np.random.default_rng(len(sizes))
+    domain = make_domain(list(sizes))
     layout = engine.Workload.all_kway(domain, 3).layout
     lazy, beliefs = Reconstruction(layout), engine.Beliefs()
-    for tau in [(), (0,), (3,), (0, 1), (0, 1, 2), (2, 3, 4), (4,)]:
-        values = rng.normal(size=[domain.sizes[i] - 1 for i in tau])
-        after = beliefs.combined([engine.Measurement(tau, values, 1.0)])
-        lazy.update(after.changes_since(beliefs, [tau]))
+    steps: list[list[tuple[int, ...]]] = [
+        [()], [(0,)], [(0, 1)], [(1, 2)], [(3,), (0, 1, 2), (1, 2)],
+        [(), (1,), (0, 2), (1, 3)],  # no marginal holds all of these attributes
+        [(1, 2, 3), (1, 3), (3,), ()],
+    ]  # fmt: skip
+    for taus in steps:
+        real = [tau for tau in taus if all(sizes[i] > 1 for i in tau)]
+        taken = [
+            engine.Measurement(t, rng.normal(size=[sizes[i] - 1 for i in t]), float(1 + k))
+            for k, t in enumerate(real)
+        ]
+        after = beliefs.combined(taken)
+        changes = after.changes_since(beliefs, real)
+        lazy.update(changes)
+        union = tuple(sorted({i for tau in real for i in tau}))
+        moved = plain_estimate(after, union, sizes) - plain_estimate(beliefs, union, sizes)
+        assert grem.change_of(changes, sizes) == pytest.approx(np.abs(moved).sum(), rel=1e-9)
         beliefs = after
-    many = {
-        t: rng.normal(size=[domain.sizes[i] - 1 for i in t]) for t in [(), (1,), (0, 2), (1, 3)]
-    }
-    after = beliefs.combined([engine.Measurement(t, v, 2.0) for t, v in many.items()])
-    lazy.update(after.changes_since(beliefs))  # no marginal holds all of these attributes
     for gamma in layout.sets:
-        expected = grem.marginal(after, domain, gamma)
+        expected = plain_estimate(beliefs, gamma, sizes)
         assert relative_error(lazy.view(gamma), expected) <= RELATIVE
+        assert relative_error(grem.marginal(beliefs, domain, gamma), expected) <= RELATIVE
         k = layout.index[gamma]
         assert lazy.l1[k] == pytest.approx(np.abs(expected).sum(), rel=1e-9)
+
+
+def test_shared_work_is_done_once_each_also_while_other_threads_are_busy() -> None:
+    def counted(bounds: list[int]) -> list[int]:
+        done = [0] * bounds[-1]
+
+        def call(first: int, last: int) -> None:
+            for k in range(first, last):
+                done[k] += 1
+
+        kernels.in_threads(call, bounds)
+        return done
+
+    assert counted([0, 5]) == [1] * 5
+    assert counted([0, 1, 4, 9, 20]) == [1] * 20
+    release = threading.Event()
+    busy = [kernels._pool().submit(release.wait) for _ in range(4)]
+    try:
+        assert counted([0, 1, 4, 9, 20]) == [1] * 20  # not waiting for them
+    finally:
+        release.set()
+    assert all(task.result() for task in busy)
+
+
+def test_an_error_in_shared_work_is_raised() -> None:
+    def call(first: int, last: int) -> None:
+        raise ValueError(f"{first} to {last}")
+
+    with pytest.raises(ValueError, match="0 to 1"):
+        kernels.in_threads(call, [0, 1])
+    with pytest.raises(ValueError, match="to"):
+        kernels.in_threads(call, [0, 1, 2, 3])

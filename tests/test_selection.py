@@ -11,7 +11,16 @@ import pytest
 import engine
 from engine import grem
 from engine.noise import probabilities
-from engine.selection import Budgets, Candidates, noise_std, score, select, selection_epsilon
+from engine.rescoring import CompletedCandidates
+from engine.selection import (
+    Budgets,
+    Candidates,
+    Rescored,
+    noise_std,
+    score,
+    select,
+    selection_epsilon,
+)
 from tests.reference import dense
 from tests.support import Counting, make_domain, random_case, random_codes
 
@@ -108,6 +117,38 @@ def test_advanced_errors_equal_those_computed_anew(full: bool) -> None:
     )
 
 
+@pytest.mark.parametrize("kind", [Candidates, CompletedCandidates])
+@pytest.mark.parametrize("full", [False, True])
+def test_log_weights_refreshed_where_touched_are_those_scored_anew(
+    kind: type[Rescored], full: bool
+) -> None:
+    rng = np.random.default_rng(4)
+    domain = make_domain([3, 2, 4, 2])
+    codes = random_codes(rng, [3, 2, 4, 2])
+    private = engine.Private(engine.Table.from_codes(codes, domain))
+    workload = engine.Workload.all_kway(domain, 3)
+    beliefs = engine.Beliefs()
+    candidates = kind(private, workload, beliefs, rebuild_always=full)  # type: ignore[call-arg, arg-type]
+    asked = [Budgets(Fraction(1, 7), Fraction(1, 31), 0.7)] * 6
+    asked[3:] = [Budgets(Fraction(4, 7), Fraction(4, 31), 0.7)] * 3  # after annealing
+    for k, budgets in enumerate(asked):
+        kept = candidates.log_weights(budgets)
+        np.testing.assert_array_equal(kept, score(candidates, budgets).log_weights)
+        assert not kept.flags.writeable
+        tau = workload.closure[5 + k]
+        values = rng.normal(size=[domain.sizes[i] - 1 for i in tau]) * 5
+        after = beliefs.combined([engine.Measurement(tau, values, 1.0)])
+        touched = candidates.advance(after, after.changes_since(beliefs))
+        beliefs = after
+        if not full and kind is Candidates:
+            untouched = [k - 1 for k in range(1, len(workload.closure)) if k not in touched]
+            assert untouched
+            fresh = candidates.log_weights(budgets)
+            np.testing.assert_array_equal(
+                fresh[untouched], score(candidates, budgets).log_weights[untouched]
+            )
+
+
 def test_a_selection_is_charged_before_it_is_drawn_and_names_no_attributes(
     table: engine.Table,
 ) -> None:
@@ -116,9 +157,21 @@ def test_a_selection_is_charged_before_it_is_drawn_and_names_no_attributes(
     scores = score(candidates, Budgets(Fraction(1), Fraction(1)))
     rng = Counting()
     with pytest.raises(engine.BudgetError):
-        select(scores.log_weights, scores.closure, rho=Fraction(2), ledger=engine.Ledger(Fraction(1)), rng=rng)
+        select(
+            scores.log_weights,
+            scores.closure,
+            rho=Fraction(2),
+            ledger=engine.Ledger(Fraction(1)),
+            rng=rng,
+        )
     assert rng.draws == 0
-    ledger, gamma = select(scores.log_weights, scores.closure, rho=Fraction(1), ledger=engine.Ledger(Fraction(1)), rng=rng)
+    ledger, gamma = select(
+        scores.log_weights,
+        scores.closure,
+        rho=Fraction(1),
+        ledger=engine.Ledger(Fraction(1)),
+        rng=rng,
+    )
     assert ledger.entries == (engine.Charge("select", None, Fraction(1)),)
     assert gamma in workload.closure
     assert gamma != ()

@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, TypeAlias, TypeVar
 
-
 from engine import completed, grem
 from engine.accounting import Ledger
-from engine.domain import Domain, subsets
+from engine.domain import subsets
 from engine.errors import BudgetError, OptionError
 from engine.measure import measure_error, measure_marginal, measure_residuals
 from engine.mechanisms.base import (

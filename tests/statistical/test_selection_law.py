@@ -48,6 +48,25 @@ def test_choices_follow_the_softmax_and_a_tenth_off_is_refused(log_weights: list
         assert frequency_p_value(found, probabilities(weights / 1.1)) < ALPHA
 
 
+@pytest.mark.parametrize(
+    ("candidates", "likely"), [(10_000, 10_000), (400_000, 40)], ids=["attempts", "mostly sums"]
+)
+def test_among_many_candidates_the_law_is_the_softmax(candidates: int, likely: int) -> None:
+    """Attempts succeed at once among equals; where few of many are likely, sums follow them."""
+    kind = np.arange(candidates) % 40
+    weights = np.linspace(0.0, 2.0, 40)[kind]
+    weights[likely:] -= 60.0
+    rng = engine.rehearsal_noise(7)
+    found = kind[[rng.choose(weights) for _ in range(2_500)]]
+
+    def law(log_weights: np.ndarray) -> np.ndarray:
+        return np.bincount(kind, probabilities(log_weights), minlength=40)
+
+    assert frequency_p_value(found, law(weights)) > ALPHA
+    assert frequency_p_value(found, law(1.5 * weights)) < ALPHA
+    assert frequency_p_value(found, law(0.6 * weights)) < ALPHA
+
+
 def test_permute_and_flip_is_refused() -> None:
     weights = np.array([0.5, 0.0, 0.0])
     law = probabilities(weights)
