@@ -22,7 +22,7 @@ from engine.released import Beliefs, Estimate
 from engine.residuals import cell_variance
 from engine.types import AttributeSet, FloatArray, IntArray
 
-_PARALLEL_CELLS = 150_000
+_PARALLEL_CELLS = 300_000
 """Cells below which a second thread costs more than it brings."""
 
 
