@@ -251,14 +251,17 @@ class Completed:
         """
         attributes = len({i for tau in self.beliefs for i in tau})
         measured = Counter(len(tau) for tau in self.beliefs)
-        small = {len(tau) for tau in self.beliefs if self._free(tau) <= LEARNERS}
-        return {
-            degree: None
+        nearly_all = {
+            degree
             for degree, number in measured.items()
-            if degree > 1
-            and degree in small
-            and number >= NEARLY_ALL * math.comb(attributes, degree)
+            if degree > 1 and number >= NEARLY_ALL * math.comb(attributes, degree)
         }
+        small = {
+            len(tau)
+            for tau in self.beliefs
+            if len(tau) in nearly_all and self._free(tau) <= LEARNERS
+        }
+        return dict.fromkeys(small)
 
     # -- keeping up to date ---------------------------------------------------------------------
 
@@ -374,7 +377,7 @@ class Completed:
             touched |= stale[first, second]
         for tau in changed:
             if len(tau) > 2:
-                touched |= np.logical_and.reduce(layout.members[list(tau)], axis=0)
+                touched[layout.containing(tau)] = True
         return np.flatnonzero(touched)
 
     def expected_precisions(self) -> dict[AttributeSet, float]:

@@ -22,19 +22,18 @@ from engine.types import FloatArray, IntArray
 
 _SHAPES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.0, 6.0, 12.0, 25.0, 50.0, 100.0, 200.0)
 """Gamma shapes tried, each about twice the one before: one value holds all, to all values alike."""
-_POWERS = (0.0, 0.5, 1.0)
+_POWERS = np.array([0.0, 0.5, 1.0])
 """How an interaction's spread follows the predicted cell: not at all, as Poisson, in proportion."""
 _RATIOS = np.exp(np.linspace(-4.0, 40.0, 45))
 """Prior variance of smooth deviations tried, in units of the noise variance."""
 RELATIVES = np.exp(np.linspace(-20.0, 8.0, 57))
 """Squared size of an interaction relative to the predicted table: 0.005 % to 50 times it."""
+_ALIKE = np.ones((len(_POWERS), len(RELATIVES)))
 _MADE_UP = 3.0
 """Interactions of every size alike that are thought of beside those measured."""
 _LEARNING = 30
 _BENDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 _SMOOTH_FROM = 5
-_BINS_PER_OCTAVE = 8
-_OCTAVES = 40
 _CENTERINGS = 4
 _NEAR = 15.0
 """Standard deviations beyond which the prior is smooth over the noise: no integral is needed."""
@@ -175,12 +174,16 @@ def evidence(
     Shapes:
         noisy and predicted: (n_i for i in gamma), records.
     """
-    energy, cells, scale, group = _binned(noisy, predicted)
-    ratio = scale[None, :] ** (2.0 * np.array(_POWERS)[:, None])
-    ratio /= np.einsum("pg,g->p", ratio, cells / noisy.size)[:, None]
-    ratio *= float(np.vdot(predicted, predicted)) / predicted.size / variance
-    gain = 0.5 * freedom / noisy.size * shrinking.gains(ratio, RELATIVES, energy / variance, cells)
-    return Evidence(gain, ratio, group)
+    return Evidence(
+        *shrinking.evidence(
+            noisy,
+            predicted,
+            variance=variance,
+            freedom=freedom,
+            powers=_POWERS,
+            relatives=RELATIVES,
+        )
+    )
 
 
 def learned(gains: Sequence[FloatArray]) -> FloatArray:
@@ -220,39 +223,12 @@ def interaction(noisy: FloatArray, found: Evidence, prior: FloatArray | None = N
     Shapes:
         noisy and the result: (n_i for i in gamma), records.
     """
-    weights = np.exp(found.gain - found.gain.max())
-    if prior is not None:
-        weights *= prior
-    weights /= weights.sum()
-    kept = shrinking.kept_of(found.ratio, RELATIVES, weights)
-    return _centered(noisy, kept[found.group].reshape(noisy.shape))
-
-
-def _binned(
-    noisy: FloatArray, predicted: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
-    """Group cells of about the same predicted size: their energy, number and mean size.
-
-    The likelihood sees a group only through its sum of squares, so few groups say it all.
-    """
-    largest = float(predicted.max(initial=0.0))
-    lowest = 2.0**-_OCTAVES
-    relative: FloatArray = np.ones(predicted.size)
-    if largest > 0:
-        relative = np.maximum(predicted.ravel() / largest, lowest)
-    index: IntArray = np.floor((np.log2(relative) + _OCTAVES) * _BINS_PER_OCTAVE).astype(np.int64)
-    energy, number, size = shrinking.grouped(index, int(index.max()) + 1, noisy, relative)
-    used = np.flatnonzero(number)
-    rank = np.zeros(len(number), dtype=np.int64)
-    rank[used] = np.arange(len(used))
-    return energy[used], number[used], size[used] / number[used], rank[index]
-
-
-def _centered(noisy: FloatArray, weight: FloatArray) -> FloatArray:
-    """Weigh the cells so that every axis still sums to zero: the posterior mean given that.
-
-    The multipliers of the sums are found axis by axis; equal weights need no correction.
-    """
-    if float(weight.min()) == float(weight.max()):
-        return noisy * float(weight.flat[0])
-    return shrinking.centered_by(noisy, weight, _CENTERINGS)
+    return shrinking.shrunk(
+        noisy,
+        found.gain,
+        found.ratio,
+        found.group,
+        relatives=RELATIVES,
+        prior=_ALIKE if prior is None else prior,
+        times=_CENTERINGS,
+    )

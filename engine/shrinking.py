@@ -15,6 +15,9 @@ _MOST_RAKINGS = 50
 _RAKED = 1e-8
 _NEGLIGIBLE = 1e-12
 """Weights that no sum of them would show."""
+_OCTAVES, _BINS_PER_OCTAVE = 40, 8
+_BINS = _OCTAVES * _BINS_PER_OCTAVE
+"""Groups of cells by size, from 2^-40 of the largest on; the largest has one more."""
 
 
 def centered(table: FloatArray) -> FloatArray:
@@ -66,15 +69,6 @@ def raked(table: FloatArray, rows: FloatArray, columns: FloatArray) -> FloatArra
     return found
 
 
-def grouped(
-    group: IntArray, groups: int, noisy: FloatArray, size: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the sum of squares, the number and the sum of sizes of the cells of each group."""
-    sums = np.zeros((3, groups))
-    _group(group, np.ascontiguousarray(noisy).reshape(-1), size, sums)
-    return sums[0], sums[1], sums[2]
-
-
 def inner(rows: FloatArray, others: FloatArray) -> FloatArray:
     """Return rows @ others.T on this thread alone.
 
@@ -86,49 +80,147 @@ def inner(rows: FloatArray, others: FloatArray) -> FloatArray:
     return found
 
 
-def gains(
-    ratio: FloatArray, relatives: FloatArray, energy: FloatArray, cells: FloatArray
+def evidence(
+    noisy: FloatArray,
+    predicted: FloatArray,
+    *,
+    variance: float,
+    freedom: int,
+    powers: FloatArray,
+    relatives: FloatArray,
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Return gain, ratio and group of ``shrinkage.Evidence``.
+
+    The likelihood sees cells of about the same predicted size only through their sum of squares, so
+    few groups say it all.
+    """
+    group = np.empty(noisy.size, dtype=np.int64)
+    gain = np.empty((len(powers), len(relatives)))
+    ratio = np.empty((len(powers), _BINS + 1))
+    groups = _evidence(
+        np.ascontiguousarray(noisy).reshape(-1),
+        np.ascontiguousarray(predicted).reshape(-1),
+        variance,
+        0.5 * freedom / noisy.size,
+        powers,
+        relatives,
+        group,
+        ratio,
+        gain,
+    )
+    return gain, ratio[:, :groups].copy(), group
+
+
+def shrunk(
+    noisy: FloatArray,
+    gain: FloatArray,
+    ratio: FloatArray,
+    group: IntArray,
+    *,
+    relatives: FloatArray,
+    prior: FloatArray,
+    times: int,
 ) -> FloatArray:
-    """Return the sum over groups of energy p / (1 + p) - cells log(1 + p), p = relative² ratio.
+    """Return the cells weighed by what is kept of their group, so that every axis sums to zero.
 
-    Shapes:
-        ratio: (powers, groups); relatives: (relatives,); energy, cells: (groups,); the result:
-            (powers, relatives).
+    What is kept is the mean of p / (1 + p), p = relative² ratio, with weights prior x exp(gain).
+    The multipliers of the sums are found axis by axis, ``times`` over; equal weights need none.
     """
-    found = np.empty((len(ratio), len(relatives)))
-    _gains(ratio, relatives, energy, cells, found)
+    found = np.array(noisy, dtype=np.float64, order="C")
+    shape = np.array(found.shape, dtype=np.int64)
+    _shrunk(found.reshape(-1), gain, ratio, group, relatives, prior, shape, times)
     return found
 
 
-def kept_of(ratio: FloatArray, relatives: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the mean of p / (1 + p), p = relative² ratio, under these weights, for each group.
-
-    Shapes:
-        As ``gains``; weights: (powers, relatives); the result: (groups,).
-    """
-    found = np.zeros(ratio.shape[1])
-    _kept_of(ratio, relatives, weights, found)
-    return found
+@compiled
+def _log_one_plus(value: float) -> float:
+    """log(1 + value) for values of 0 or more."""
+    if value < 1e-5:  # its series, to double precision: half of the values, and much faster
+        return value * (1.0 - value * (0.5 - value * (1.0 / 3.0)))
+    return float(np.log(1.0 + value))
 
 
 @compiled
 def _gains(
     ratio: FloatArray, relatives: FloatArray, energy: FloatArray, cells: FloatArray, out: FloatArray
 ) -> None:
+    """Sum over groups of energy p / (1 + p) - cells log(1 + p), p = relative² ratio."""
+    energies, numbers = energy.sum(), cells.sum()
     for p in range(ratio.shape[0]):
         row = ratio[p]
+        alike = row.min() == row.max()  # where the spread does not follow the predicted cell
         for r in range(len(relatives)):
             relative, total = relatives[r], 0.0
+            if alike:
+                prior = relative * row[0]
+                out[p, r] = energies * (prior / (1.0 + prior)) - numbers * _log_one_plus(prior)
+                continue
             for g in range(len(row)):
                 prior = relative * row[g]
-                total += energy[g] * (prior / (1.0 + prior)) - cells[g] * np.log(1.0 + prior)
+                total += energy[g] * (prior / (1.0 + prior)) - cells[g] * _log_one_plus(prior)
             out[p, r] = total
+
+
+@compiled
+def _evidence(
+    noisy: FloatArray,
+    predicted: FloatArray,
+    variance: float,
+    independent: float,
+    powers: FloatArray,
+    relatives: FloatArray,
+    group: IntArray,
+    ratio: FloatArray,
+    gain: FloatArray,
+) -> int:
+    """Fill group, ratio and gain; returns the number of groups.
+
+    ``independent`` is half the share of independent cells.
+    """
+    cells = len(noisy)
+    largest = predicted.max()
+    # Sums of squares, numbers and sizes, by predicted size.
+    sums = np.zeros((3, _BINS + 1))
+    for k in range(cells):
+        size = max(predicted[k] / largest, 2.0**-_OCTAVES) if largest > 0 else 1.0
+        which = int((np.log2(size) + _OCTAVES) * _BINS_PER_OCTAVE)
+        group[k] = which
+        sums[0, which] += noisy[k] * noisy[k]
+        sums[1, which] += 1.0
+        sums[2, which] += size
+    rank = np.zeros(_BINS + 1, dtype=np.int64)
+    groups = 0
+    for which in range(_BINS + 1):
+        if sums[1, which] > 0:
+            rank[which] = groups
+            for kind in range(3):
+                sums[kind, groups] = sums[kind, which]
+            groups += 1
+    for k in range(cells):
+        group[k] = rank[group[k]]
+    energy, number = sums[0, :groups] / variance, sums[1, :groups]
+    square = 0.0
+    for k in range(cells):
+        square += predicted[k] * predicted[k]
+    for p in range(len(powers)):
+        row, mean = ratio[p, :groups], 0.0
+        for g in range(groups):
+            row[g] = (sums[2, g] / number[g]) ** (2.0 * powers[p])
+            mean += row[g] * (number[g] / cells)
+        for g in range(groups):
+            row[g] *= square / cells / variance / mean
+    _gains(ratio[:, :groups], relatives, energy, number, gain)
+    for p in range(len(powers)):
+        for r in range(len(relatives)):
+            gain[p, r] *= independent
+    return groups
 
 
 @compiled
 def _kept_of(
     ratio: FloatArray, relatives: FloatArray, weights: FloatArray, out: FloatArray
 ) -> None:
+    """Add up the mean of p / (1 + p) for each group."""
     for p in range(ratio.shape[0]):
         row = ratio[p]
         for r in range(len(relatives)):
@@ -280,10 +372,32 @@ def _rake(cells: FloatArray, rows: FloatArray, columns: FloatArray) -> None:
 
 
 @compiled
-def _group(group: IntArray, noisy: FloatArray, size: FloatArray, sums: FloatArray) -> None:
-    energy, number, sizes = sums[0], sums[1], sums[2]
-    for k in range(len(group)):
-        g = group[k]
-        energy[g] += noisy[k] * noisy[k]
-        number[g] += 1.0
-        sizes[g] += size[k]
+def _shrunk(
+    cells: FloatArray,
+    gain: FloatArray,
+    ratio: FloatArray,
+    group: IntArray,
+    relatives: FloatArray,
+    prior: FloatArray,
+    shape: IntArray,
+    times: int,
+) -> None:
+    top, total = gain.max(), 0.0
+    weights = np.empty(gain.shape)
+    for p in range(gain.shape[0]):
+        for r in range(gain.shape[1]):
+            weights[p, r] = np.exp(gain[p, r] - top) * prior[p, r]
+            total += weights[p, r]
+    for p in range(gain.shape[0]):
+        for r in range(gain.shape[1]):
+            weights[p, r] /= total
+    kept = np.zeros(ratio.shape[1])
+    _kept_of(ratio, relatives, weights, kept)
+    if kept.min() == kept.max():
+        for k in range(len(cells)):
+            cells[k] *= kept[0]
+        return
+    of_cell = np.empty(len(cells))
+    for k in range(len(cells)):
+        of_cell[k] = kept[group[k]]
+    _center_by(cells, of_cell, shape, times)

@@ -44,12 +44,13 @@ class Workload(Shown):
     ((), (0,), (1,), (2,), (0, 1))
     """
 
-    __slots__ = ("closure", "domain", "layout", "weights")
+    __slots__ = ("_hash", "closure", "domain", "layout", "weights")
 
     domain: Domain
     weights: Mapping[AttributeSet, float]
     closure: tuple[AttributeSet, ...]
     layout: Layout
+    _hash: int
 
     def __init__(
         self,
@@ -100,6 +101,8 @@ class Workload(Shown):
         self.weights = MappingProxyType(sorted_weights)
         self.closure = ordered
         self.layout = Layout(domain.sizes, ordered)
+        # Taken once: every round looks up what was found for this workload.
+        self._hash = hash((domain.sizes, self.marginals))
 
     @property
     def marginals(self) -> tuple[AttributeSet, ...]:
@@ -141,7 +144,7 @@ class Workload(Shown):
         return Workload, (dict(self.weights), self.domain)
 
     def __hash__(self) -> int:
-        return hash((self.domain.sizes, self.marginals))
+        return self._hash
 
 
 def _pairs(

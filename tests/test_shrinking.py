@@ -41,15 +41,6 @@ def test_projection_is_that_of_the_twin(seed: int) -> None:
     assert relative_error(found, twin.projected(table, total)) <= 1e-6
 
 
-def test_groups_add_up_their_cells() -> None:
-    rng = np.random.default_rng(0)
-    group, noisy, size = rng.integers(0, 4, 60), rng.normal(size=(6, 10)), rng.random(60)
-    energy, number, sizes = shrinking.grouped(group, 5, noisy, size)
-    assert np.allclose(energy, np.bincount(group, noisy.ravel() ** 2, minlength=5))
-    assert np.array_equal(number, np.bincount(group, minlength=5))
-    assert np.allclose(sizes, np.bincount(group, size, minlength=5))
-
-
 @given(st.integers(0, 10_000))
 def test_raking_is_that_of_the_twin_and_meets_the_sums(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -75,12 +66,29 @@ def test_raking_fills_a_row_that_was_empty_and_must_not_be() -> None:
     assert found.sum(axis=0) == pytest.approx([3.0, 7.0], rel=1e-9)
 
 
-def test_gains_and_what_is_kept_are_those_of_the_twins() -> None:
-    rng = np.random.default_rng(0)
-    ratio, relatives = rng.exponential(1.0, (3, 20)), np.exp(np.linspace(-9, 9, 13))
-    energy, cells = rng.exponential(5.0, 20), rng.integers(1, 9, 20).astype(float)
-    expected = twin.gains(ratio, relatives, energy, cells)
-    assert np.allclose(shrinking.gains(ratio, relatives, energy, cells), expected, rtol=1e-9)
-    weights = rng.dirichlet(np.ones(39)).reshape(3, 13)
-    expected = twin.kept_of(ratio, relatives, weights)
-    assert np.allclose(shrinking.kept_of(ratio, relatives, weights), expected, rtol=1e-9)
+@pytest.mark.parametrize("shape", [(2, 2), (6, 9), (2, 3, 4), (41, 97), (1, 5)], ids=str)
+@pytest.mark.parametrize("predicted", ["spiky", "even", "zero", "one cell"])
+def test_evidence_and_what_is_shrunk_are_those_of_the_twins(
+    shape: tuple[int, ...], predicted: str
+) -> None:
+    rng = np.random.default_rng(sum(shape))
+    table = {
+        "spiky": rng.gamma(0.2, 100.0, shape),
+        "even": np.full(shape, 7.0),
+        "zero": np.zeros(shape),
+        "one cell": np.eye(np.prod(shape), 1).reshape(shape) * 50.0,
+    }[predicted]
+    noisy = shrinking.centered(rng.normal(size=shape) * 30.0)
+    powers, relatives = np.array([0.0, 0.5, 1.0]), np.exp(np.linspace(-9, 6, 13))
+    freedom = int(np.prod([n - 1 for n in shape]))
+    gain, ratio, group = shrinking.evidence(
+        noisy, table, variance=40.0, freedom=freedom, powers=powers, relatives=relatives
+    )
+    plain, of_cells = twin.evidence(noisy, table, 40.0, freedom, powers, relatives)
+    np.testing.assert_allclose(gain, plain, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(ratio[:, group], of_cells, rtol=1e-9)
+    prior = rng.dirichlet(np.ones(39)).reshape(3, 13)
+    options = {"relatives": relatives, "times": 4}
+    found = shrinking.shrunk(noisy, gain, ratio, group, prior=prior, **options)  # type: ignore[arg-type]
+    expected = twin.shrunk(noisy, plain + np.log(prior), of_cells, **options)  # type: ignore[arg-type]
+    np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-7)

@@ -54,3 +54,33 @@ def kept_of(ratio: np.ndarray, relatives: np.ndarray, weights: np.ndarray) -> np
     """Mean of p / (1 + p) for each group."""
     prior = relatives[None, :, None] * ratio[:, None, :]
     return np.einsum("pr,prg->g", weights, prior / (1.0 + prior))
+
+
+def evidence(
+    noisy: np.ndarray,
+    predicted: np.ndarray,
+    variance: float,
+    freedom: int,
+    powers: np.ndarray,
+    relatives: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Gain, and the ratio of every cell: cells in the same eighth of an octave share a size."""
+    size = np.ones(predicted.size)
+    if predicted.max() > 0:
+        size = np.maximum(predicted.ravel() / predicted.max(), 2.0**-40)
+    group = np.floor((np.log2(size) + 40) * 8).astype(int)
+    mean = np.array([size[group == g].mean() for g in group])
+    ratio = mean ** (2.0 * powers[:, None])
+    ratio *= (predicted**2).mean() / variance / ratio.mean(axis=1, keepdims=True)
+    cells = np.ones(predicted.size)
+    gain = gains(ratio, relatives, noisy.ravel() ** 2 / variance, cells)
+    return 0.5 * freedom / noisy.size * gain, ratio
+
+
+def shrunk(
+    noisy: np.ndarray, gain: np.ndarray, ratio: np.ndarray, relatives: np.ndarray, times: int
+) -> np.ndarray:
+    """Weigh every cell by what is kept of it, so that axes sum to zero."""
+    weights = np.exp(gain - gain.max())
+    kept = kept_of(ratio, relatives, weights / weights.sum()).reshape(noisy.shape)
+    return centered_by(noisy, kept, times)
