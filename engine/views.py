@@ -422,10 +422,14 @@ def explain(
 
 
 def percent(share: float) -> str:
-    """Write a share for people; tiny and nearly whole ones are not rounded away."""
+    """Write a share for people; tiny and nearly whole ones are not rounded away.
+
+    What rounding alone keeps from the whole is the whole: a finished run spends its budget but for
+    a few units in the last place.
+    """
     if 0 < share < 0.001:
         return "< 0.1 %"
-    if 0.999 < share < 1:
+    if 0.999 < share < 1 - 1e-12:
         return "> 99.9 %"
     return f"{100 * share:.3g} %"
 

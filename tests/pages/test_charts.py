@@ -171,3 +171,15 @@ def test_touched_answers_are_those_that_hold_what_was_measured() -> None:
         new = run.release(2).estimate(*attrs).values
         assert row["moved"] == pytest.approx(float(np.abs(new - old).sum()), abs=1e-6)
         assert row["touched"] == any(set(m.attrs) <= set(attrs) for m in event.measurements)
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [
+        (0.0, "0 %"), (1e-9, "< 0.1 %"), (0.5, "50 %"), (0.1234567, "12.3 %"), (1.0, "100 %"),
+        (0.9995, "> 99.9 %"), (1 - 1e-9, "> 99.9 %"),
+        (0.9999999999999994, "100 %"),  # a finished run: rounding keeps a little of its budget
+    ],
+)  # fmt: skip
+def test_a_share_is_said_without_rounding_away_what_matters(share: float, said: str) -> None:
+    assert views.percent(share) == said
