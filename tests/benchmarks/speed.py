@@ -24,11 +24,13 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from scipy import sparse
 
 import engine
+from engine import grem
 from engine.grem import Reconstruction
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -310,7 +312,8 @@ def counting() -> Iterator[Row]:
 
 def flatness() -> Iterator[Row]:
     """Update every marginal for one measured marginal of middling size, for growing domains."""
-    rates, rounds = {}, {}
+    rates: dict[int, dict[int, float]] = {1: {}, 2: {}}
+    rounds = {}
     for d in (10, 20, 40, 80):
         sizes = {f"a{i}": int(n) for i, n in enumerate(np.linspace(2, 20, d).round())}
         domain = engine.Domain.from_sizes(sizes)
@@ -322,15 +325,20 @@ def flatness() -> Iterator[Row]:
         }
         touched = reconstruction.update(changes)
         cells = int(reconstruction.layout.cells[touched].sum())
-        rates[d] = update_seconds(reconstruction, changes) / cells * 1e9
+        rates[2][d] = update_seconds(reconstruction, changes) / cells * 1e9
+        with mock.patch.object(grem, "_PARALLEL_CELLS", 10**12):
+            rates[1][d] = update_seconds(reconstruction, changes) / cells * 1e9
         if d <= 20:
             table = made_table(sizes, 20_000)
             timed_run(engine.AimGrem.paper(), table, 1.0)
             seconds, run = timed_run(engine.AimGrem.paper(), table, 1.0)
             rounds[d] = seconds / len(run.rounds) * 1e3
-    spread = max(rates.values()) / min(rates.values())
-    shown = ", ".join(f"d = {d}: {rate:.2f}" for d, rate in rates.items())
-    yield "update, time per touched cell, sizes 2 to 20", f"{shown} ns ({spread:.1f}x)", "within 2x"
+    for threads, names in ((2, "update"), (1, "the same on one thread")):
+        found = rates[threads]
+        spread = max(found.values()) / min(found.values())
+        shown = ", ".join(f"d = {d}: {rate:.2f}" for d, rate in found.items())
+        case = f"{names}, time per touched cell, sizes 2 to 20"
+        yield case, f"{shown} ns ({spread:.1f}x)", "within 2x"
     shown = ", ".join(f"d = {d}: {ms:.2f}" for d, ms in rounds.items())
     yield "whole run, time per round where cells hardly count", f"{shown} ms", "-"
 
