@@ -29,11 +29,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import fitting, kernels, routes, shrinkage, shrinking, triples
+from engine import axes, fitting, kernels, routes, shrinkage, shrinking, triples
 from engine.domain import Domain, subsets
 from engine.layout import Layout
 from engine.released import Beliefs, Estimate
-from engine.residuals import part_of, privacy_cost
+from engine.residuals import privacy_cost
 from engine.types import AttributeSet, FloatArray, IntArray
 
 RELATIVE = 0.3
@@ -217,9 +217,8 @@ class Completed:
         self, tau: AttributeSet, predicted: FloatArray
     ) -> tuple[FloatArray, shrinkage.Evidence]:
         """Return the interaction measured over tau, beyond a prediction, and what it says."""
-        belief, shape = self.beliefs[tau], predicted.shape
-        measured = part_of(np.asarray(belief.values), tau, tau, shape)
-        observed = measured - shrinking.centered(predicted)
+        belief = self.beliefs[tau]
+        observed = axes.center_all(belief.values) - shrinking.centered(predicted)
         freedom = self._free(tau)
         variance = freedom / predicted.size / belief.precision
         found = shrinkage.evidence(observed, predicted, variance=variance, freedom=freedom)
@@ -402,7 +401,7 @@ class Completed:
         belief = self.beliefs.get((i,))
         if belief is None:
             return even
-        noisy = even + part_of(np.asarray(belief.values), (i,), (i,), (n,))
+        noisy = even + axes.center_all(belief.values)
         variance = (n - 1) / n / belief.precision
         mean = self._total / n
         return _projected(shrinkage.counts(noisy, mean=mean, variance=variance), self._total)

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from scipy import linalg, optimize
 
+from engine import axes
 from engine.domain import Domain
 from engine.errors import DomainError
 from engine.released import Beliefs
-from engine.residuals import part_of
 from engine.types import AttributeSet, FloatArray
 
 MAX_CELLS = 2_000_000
@@ -121,8 +121,7 @@ def _coefficients(
         if not tau:
             continue
         shape = tuple(sizes[i] for i in tau)
-        part = part_of(np.asarray(belief.values), tau, tau, shape)
-        block = _transform(part, [bases[i][1:] for i in tau])
+        block = _transform(axes.center_all(belief.values), [bases[i][1:] for i in tau])
         spread = math.prod(sizes) // math.prod(shape)
         where = tuple(slice(1, None) if i in tau else slice(0, 1) for i in range(len(sizes)))
         target[where] = (block / math.sqrt(spread)).reshape(target[where].shape)

@@ -9,31 +9,17 @@ import numpy as np
 from engine.completed import Completed
 from engine.released import Beliefs
 from engine.selection import Rescored
-from engine.tables import Private
 from engine.types import AttributeSet, FloatArray, IntArray
-from engine.workload import Workload
 
 
 class CompletedCandidates(Rescored):
-    """Candidates with errors relative to completed tables, functions of the beliefs alone.
+    """Candidates with errors relative to completed tables, functions of the beliefs alone."""
 
-    Args: as for ``selection.Candidates``.
-    """
+    __slots__ = ("_l1", "_tables")
 
-    __slots__ = ("_counts", "_l1", "_rebuild_always", "_tables")
-
-    def __init__(
-        self,
-        private: Private,
-        workload: Workload,
-        beliefs: Beliefs,
-        *,
-        rebuild_always: bool = False,
-    ) -> None:
-        super().__init__(workload, beliefs)
-        self._counts, self._rebuild_always = private.counts(workload.layout), rebuild_always
-        self._tables = Completed(workload.layout, beliefs)
-        self._l1: FloatArray = np.zeros(len(workload.layout))
+    def _begin(self) -> None:
+        self._tables = Completed(self.workload.layout, self.beliefs)
+        self._l1: FloatArray = np.zeros(len(self.workload.layout))
         self._tables.l1_from(self._counts, np.arange(len(self._l1)), self._l1)
 
     @property

@@ -98,21 +98,6 @@ def reconstruct(
     return np.broadcast_to(part, spread.marginal).copy()
 
 
-def part_of(
-    residual: FloatArray, tau: AttributeSet, gamma: AttributeSet, sizes: tuple[int, ...]
-) -> FloatArray:
-    """Reconstruct without spreading: axes outside tau have one slice that stands for all.
-
-    The same numbers as ``reconstruct``, to be broadcast where they are added. Trusts its arguments.
-    """
-    part = axes.center_all(residual)
-    if len(tau) == len(gamma):
-        return part
-    singletons = [n if i in tau else 1 for i, n in zip(gamma, sizes, strict=True)]
-    part /= math.prod(sizes) // math.prod(singletons)
-    return part.reshape(singletons)
-
-
 def decompose_all(values: FloatArray, gamma: AttributeSet) -> dict[AttributeSet, FloatArray]:
     """Return the residuals over all subsets of gamma; together they say all the marginal says."""
     # Axis by axis from the last, so that earlier axes keep their position.

@@ -47,8 +47,10 @@ class Rescored(ABC):
     be rebuilt from the beliefs.
 
     Args:
+        private: Exact counts.
         workload: Whose closure the candidates are, the total excepted.
         beliefs: What the errors are relative to.
+        rebuild_always: Reconstruct and score everything anew in every round (the paper's "full").
 
     Shapes:
         weights: (K,), of every set of the closure.
@@ -57,7 +59,9 @@ class Rescored(ABC):
 
     __slots__ = (
         "_budgets",
+        "_counts",
         "_log_weights",
+        "_rebuild_always",
         "_scale",
         "beliefs",
         "expected_noise",
@@ -66,8 +70,16 @@ class Rescored(ABC):
         "workload",
     )
 
-    def __init__(self, workload: Workload, beliefs: Beliefs) -> None:
+    def __init__(
+        self,
+        private: Private,
+        workload: Workload,
+        beliefs: Beliefs,
+        *,
+        rebuild_always: bool = False,
+    ) -> None:
         self.workload, self.beliefs = workload, beliefs
+        self._counts, self._rebuild_always = private.counts(workload.layout), rebuild_always
         self.weights = workload.candidate_weights()
         self.largest_weight = float(self.weights.max())
         # What every score's noise term is for sigma = 1.
@@ -75,11 +87,16 @@ class Rescored(ABC):
         self._log_weights: FloatArray = np.empty(len(workload.layout))
         self._budgets: Budgets | None = None
         self._scale = (0.0, 0.0)
+        self._begin()
 
     @property
     @abstractmethod
     def l1(self) -> FloatArray:
         """True L1 error of every set of the closure, shape (K,)."""
+
+    @abstractmethod
+    def _begin(self) -> None:
+        """Take all errors relative to the first beliefs."""
 
     @abstractmethod
     def _refresh(self, beliefs: Beliefs, changes: Mapping[AttributeSet, FloatArray]) -> IntArray:
@@ -120,30 +137,14 @@ C = TypeVar("C", bound=Rescored)
 
 
 class Candidates(Rescored):
-    """Candidates with errors relative to GReM's estimates.
+    """Candidates with errors relative to GReM's estimates."""
 
-    Args:
-        private: Exact counts.
-        workload: Whose closure the candidates are, the total excepted.
-        beliefs: What the errors are relative to.
-        rebuild_always: Reconstruct and score everything anew in every round (the paper's "full").
-    """
+    __slots__ = ("_errors",)
 
-    __slots__ = ("_counts", "_errors", "_rebuild_always")
-
-    def __init__(
-        self,
-        private: Private,
-        workload: Workload,
-        beliefs: Beliefs,
-        *,
-        rebuild_always: bool = False,
-    ) -> None:
-        super().__init__(workload, beliefs)
-        self._counts, self._rebuild_always = private.counts(workload.layout), rebuild_always
+    def _begin(self) -> None:
         # Reconstruction is linear: started at minus the counts it holds mu_hat - mu.
-        self._errors = Reconstruction(workload.layout, self._minus_counts())
-        self._errors.update(beliefs.changes_since(Beliefs()))
+        self._errors = Reconstruction(self.workload.layout, self._minus_counts())
+        self._errors.update(self.beliefs.changes_since(Beliefs()))
 
     @property
     def l1(self) -> FloatArray:

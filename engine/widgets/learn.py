@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import engine
-from engine import html
+from engine import grem, html
 from engine.domain import subsets
-from engine.residuals import decompose_all, part_of
+from engine.residuals import decompose_all
 from engine.types import AttributeSet, FloatArray
 from engine.widgets.screen import text
 
@@ -133,15 +133,8 @@ class Decomposition(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     @property
     def sum_of_kept(self) -> FloatArray:
         """The table rebuilt from the residuals ticked."""
-        parts = [
-            part_of(residual, tau, self._gamma, self._shape)
-            for tau, residual in self.residuals.items()
-            if self.kept[tau].value
-        ]
-        total: FloatArray = np.zeros(self._shape)
-        for part in parts:
-            total = total + part
-        return total
+        kept = {tau: z for tau, z in self.residuals.items() if self.kept[tau].value}
+        return grem.sum_of_parts(kept, self._gamma, self._shape)
 
     def __repr__(self) -> str:
         return f"Decomposition({' × '.join(self._names)}; works with a running kernel)"
