@@ -82,8 +82,14 @@ def _is_trouble(message: Any) -> bool:
     return message.type == "error" and "404" not in message.text
 
 
+def settled(page: Any) -> None:
+    """Wait until no script runs: a click on what is about to be drawn anew may be lost."""
+    page.locator('[data-testid="stApp"]:not([data-test-script-state="running"])').wait_for()
+
+
 def button(page: Any, name: str) -> Any:
-    """A button by the beginning of its name, which its shortcut may follow."""
+    """A button by the beginning of its name, which its shortcut may follow; when nothing runs."""
+    settled(page)
     return page.get_by_role("button", name=re.compile(f"^{name}"))
 
 

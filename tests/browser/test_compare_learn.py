@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import button, sound
+from tests.browser.conftest import button, settled, sound
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 LONG = 60_000
@@ -61,6 +61,7 @@ def test_a_first_visit_to_learn(address: str, page: Any) -> None:
     page.goto(f"{address}/learn")
     page.get_by_text("1 of 6").wait_for(timeout=LONG)
     for step in range(2, 7):
+        settled(page)
         page.get_by_role("button", name="Next", exact=True).click()
         page.get_by_text(f"{step} of 6").wait_for()
     _section(page, "Water filling")
