@@ -87,9 +87,13 @@ def settled(page: Any) -> None:
     page.locator('[data-testid="stApp"]:not([data-test-script-state="running"])').wait_for()
 
 
-def button(page: Any, name: str) -> Any:
-    """A button by the beginning of its name, which its shortcut may follow; when nothing runs."""
-    settled(page)
+def button(page: Any, name: str, *, playing: bool = False) -> Any:
+    """A button by the beginning of its name, which its shortcut may follow.
+
+    When nothing runs, unless a run is ``playing``: that goes on by itself, and to its end.
+    """
+    if not playing:
+        settled(page)
     return page.get_by_role("button", name=re.compile(f"^{name}"))
 
 

@@ -57,7 +57,7 @@ def test_play_goes_on_by_itself_and_stops_at_a_click(address: str, page: Any) ->
     page.get_by_text("fast", exact=True).click()
     button(page, "Play").click()
     page.get_by_text("Why round 3 did what it did").wait_for()
-    button(page, "Pause").click()
+    button(page, "Pause", playing=True).click()
     button(page, "Play").wait_for()
     button(page, "First").click()
     page.get_by_text("Before round 1", exact=True).wait_for()
