@@ -70,6 +70,7 @@ def browser() -> Iterator[Any]:
 def page(browser: Any) -> Iterator[Any]:
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     opened = context.new_page()
+    opened.set_default_timeout(90_000)  # the other core runs other tests
     opened.trouble = []
     opened.on("pageerror", lambda error: opened.trouble.append(str(error)))
     opened.on("console", lambda m: opened.trouble.append(m.text) if _is_trouble(m) else None)
