@@ -4,11 +4,22 @@ Everything public is here; ``engine/README.md`` says what it means and why.
 """
 
 import importlib
+import sys
 
 from engine.accounting import Charge, Ledger, delta_from, epsilon_from, rho_from
-from engine.completed import maxent
-from engine.completion import clip, simplex
-from engine.consistency import Consistent, consistent
+from engine.completing.completed import maxent
+from engine.completing.consistency import Consistent, consistent
+from engine.completing.projection import clip, simplex
+from engine.completing.release import Release
+from engine.demonstrating.evaluation import (
+    Comparison,
+    Evaluation,
+    Insight,
+    compare,
+    evaluate,
+    insight,
+    selects,
+)
 from engine.domain import Attribute, Domain, Missing
 from engine.errors import (
     BudgetError,
@@ -18,15 +29,6 @@ from engine.errors import (
     OptionError,
     SolverError,
     WorkloadError,
-)
-from engine.evaluation import (
-    Comparison,
-    Evaluation,
-    Insight,
-    compare,
-    evaluate,
-    insight,
-    selects,
 )
 from engine.mechanisms.aim_grem import AimGrem, AimState
 from engine.mechanisms.base import Mechanism, Run, rounds, run
@@ -38,7 +40,7 @@ from engine.planner import plan, plan_by_solver
 from engine.released import Allocation, Belief, Beliefs, Estimate, Measurement
 from engine.residuals import cell_variance, decompose, privacy_cost, reconstruct
 from engine.tables import CountSource, Private, Table
-from engine.trace import Event, Finished, Release, RoundEnded, Started, Work, beliefs_after
+from engine.trace import Event, Finished, RoundEnded, Started, Work, beliefs_after
 from engine.version import __version__ as __version__
 from engine.workload import Workload
 
@@ -49,6 +51,9 @@ def __getattr__(name: str) -> object:
         return importlib.import_module(f"engine.{name}")
     raise AttributeError(f"module 'engine' has no attribute {name!r}")
 
+
+if "IPython" in sys.modules:  # a notebook, or IPython: values show themselves as tables there
+    importlib.import_module("engine.showing.notebook").hook()
 
 __all__ = [
     "AimGrem",

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import engine
-from engine import export
+from engine.exporting import bundle as export
 from engine.trace import ledger_to_dict
 
 MECHANISMS: dict[str, Callable[[], Any]] = {

@@ -20,7 +20,6 @@ import numpy as np
 from scipy import optimize
 
 from engine.errors import BudgetError
-from engine.html import Shown
 from engine.types import AttributeSet
 
 MAX_EPSILON = 1000.0
@@ -57,7 +56,7 @@ def exact_sum(values: Iterable[Fraction]) -> Fraction:
 _appending = threading.Lock()
 
 
-class Ledger(Shown):
+class Ledger:
     """Charges against a total in rho, exact rational numbers throughout. Immutable.
 
     Successive ledgers share one list and differ in how much of it they see, so that a charge costs

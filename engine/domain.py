@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from engine.errors import DomainError
-from engine.html import Shown
 from engine.types import AttributeSet
 
 Kind = Literal["categorical", "ordinal", "integer", "numeric"]
@@ -119,7 +118,7 @@ class Attribute:
 
 
 @dataclass(frozen=True, slots=True)
-class Domain(Shown):
+class Domain:
     """The attributes in order; an attribute's identity is its position.
 
     Args:

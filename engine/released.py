@@ -14,7 +14,6 @@ import numpy as np
 
 from engine.domain import Domain
 from engine.errors import DomainError
-from engine.html import Shown
 from engine.types import AttributeSet, FloatArray, frozen
 
 if TYPE_CHECKING:
@@ -156,7 +155,7 @@ class Beliefs(Mapping[AttributeSet, Belief]):
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate(Shown):
+class Estimate:
     """The answer for one marginal.
 
     Args:

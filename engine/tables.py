@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from engine import kernels
 from engine.domain import Attribute, Domain
 from engine.errors import DataError
-from engine.html import Shown
 from engine.layout import Layout
 from engine.types import AttributeSet, IntArray
 
@@ -71,7 +70,7 @@ class ExactMarginal:
         refuse_copy("An exact marginal")
 
 
-class Table(Shown):
+class Table:
     """Records as integer codes, one row of ``codes`` for each attribute.
 
     Make one with ``from_csv``, ``from_frame`` or ``from_codes``.
@@ -229,7 +228,7 @@ class Table(Shown):
         kernels.in_threads(count, kernels.parts(work, at_least=_PARALLEL_ROWS))
 
 
-class Private(Shown):
+class Private:
     """The only handle on exact counts that mechanisms get; it cannot be printed, pickled or copied.
 
     Counts are taken once and kept for the workloads last used.

@@ -12,7 +12,6 @@ import numpy as np
 
 from engine.domain import Domain, subsets
 from engine.errors import DomainError, WorkloadError
-from engine.html import Shown
 from engine.layout import Layout
 from engine.types import AttributeSet, FloatArray
 
@@ -23,7 +22,7 @@ MAX_CELLS = 1 << 32
 WEIGHT_RANGE = (1e-9, 1e9)
 
 
-class Workload(Shown):
+class Workload:
     """The marginals wanted, each with its weight, and every subset of one of them.
 
     Args:

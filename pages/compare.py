@@ -8,8 +8,9 @@ from typing import Any
 import streamlit as st
 
 import engine
-from engine import charts_compare, comparison
-from engine.comparison import BASELINES, CONTENDERS, METRICS, Trial
+from engine.demonstrating import comparison
+from engine.demonstrating.comparison import BASELINES, CONTENDERS, METRICS, Trial
+from engine.showing import charts_compare
 from pages.parts import figures, host, lecture, messages, samples, session, sources, text
 from pages.parts.asked import Compared
 from pages.parts.frame import through_app

@@ -11,8 +11,9 @@ import pandas as pd
 import streamlit as st
 
 import engine
-from engine import export, teaching
-from engine.report import report
+from engine.demonstrating import teaching
+from engine.exporting import bundle as export
+from engine.exporting.report import report
 from engine.types import AttributeSet
 from pages.parts import figures, links, messages, samples, saved, session, strip, text
 from pages.parts.frame import PAGES, through_app

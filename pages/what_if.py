@@ -12,8 +12,9 @@ import pandas as pd
 import streamlit as st
 
 import engine
-from engine import charts_compare, comparison
-from engine.comparison import Point, Setting
+from engine.demonstrating import comparison
+from engine.demonstrating.comparison import Point, Setting
+from engine.showing import charts_compare
 from engine.types import AttributeSet
 from pages.parts import figures, lecture, messages, session, sources, text
 from pages.parts.asked import Base, Changed

@@ -7,182 +7,115 @@ import subprocess
 import sys
 import types
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 import engine
+from tests import house
 from tests.support import ROOT
 
-ENGINE = ROOT / "engine"
-
-ORDER = [
-    # Lowest first: a module may import only what stands before it.
-    "version",
-    "types",
-    "errors",
-    "html",  # what every result shows itself with
-    "domain",
-    "kernels",
-    "axes",
-    "residuals",
-    "layout",
-    "workload",
-    "accounting",
-    "noise",
-    "released",
-    "completion",
-    "fitting",
-    "triples",
-    "routes",
-    "shrinking",
-    "shrinkage",
-    "completed",  # beliefs -> completed estimates, like grem below trace
-    "dense",
-    "grem",  # beliefs -> estimates: below trace, whose releases answer with it
-    "ascent",
-    "nonnegative",
-    "trace",
-    "consistency",  # a release -> tables that agree
-    "tables",
-    "selection",
-    "rescoring",
-    "measure",
-    "report",
-    "export",  # released values only: it cannot reach the records
-    "planner",
-    "ingest",
-    "mechanisms.base",
-    "mechanisms.fixed_sequence",
-    "mechanisms.one_shot",
-    "mechanisms.aim_grem",
-    "mechanisms.mwem_grem",
-    "mechanisms.aim_pgm",
-    "evaluation",
-    "teaching",  # true values, marked on every page
-    "comparison",
-    "views",
-    "pictures",
-    "charts",
-    "charts_compare",
-    "charts_learn",
-    "sheets",
-    "",  # engine/__init__.py
-    "__main__",
-    "widgets",
-]
-SEES_BOTH = {"measure", "selection", "rescoring", "evaluation", "comparison"}
+SOURCES = house.sources()
+SEES_BOTH = {
+    "measure", "selection", "demonstrating.evaluation", "demonstrating.comparison",
+    "showing.html", "showing.notebook", "showing.sheets",
+}  # fmt: skip
 """Besides the mechanisms: who may know exact and released values (STYLE, the tree)."""
-BELOW_TABLES = (
-    "planner", "completion", "consistency", "grem", "trace", "released", "report", "export",
-)  # fmt: skip
-"""Who can reach no record, by whatever way."""
+BELOW_TABLES = ("planner", "grem", "trace", "released")
+"""Flat modules that can reach no record, by whatever way; of rooms, ROOMS says it."""
 LAZY = {"cvxpy", "altair", "streamlit", "ipywidgets", "pandas"}
-ALLOWED_AT_TOP = {"pandas": {"ingest", "views"}, "ipywidgets": {"widgets"}}
-
-
-def modules() -> dict[str, Path]:
-    """Every module of the engine by its name below ``engine``; a package is its ``__init__``."""
-    found = {}
-    for path in sorted(ENGINE.rglob("*.py")):
-        parts = list(path.relative_to(ENGINE).with_suffix("").parts)
-        if parts[-1] == "__init__":
-            parts.pop()
-        found[".".join(parts)] = path
-    return found
-
-
-def place(module: str) -> int:
-    """Where a module stands in the list; a module of a package stands with its package."""
-    while module not in ORDER and "." in module:
-        module = module.rpartition(".")[0]
-    assert module in ORDER, f"engine.{module} has no place in the order of imports"
-    return ORDER.index(module)
-
-
-def is_guard(node: ast.AST) -> bool:
-    """Whether this is ``if TYPE_CHECKING:``."""
-    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+ALLOWED_AT_TOP = {
+    "pandas": {"ingest", "showing.views", "views"}, "ipywidgets": {"widgets"},
+}  # fmt: skip
 
 
 def imports(tree: ast.AST, *, top_only: bool = False) -> Iterator[str]:
     """Names of imported modules, those only for the type checker left out."""
     for node in ast.iter_child_nodes(tree):
-        if is_guard(node):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             continue
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, "imports are absolute"
             yield node.module or ""
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif not (top_only and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)):
             yield from imports(node, top_only=top_only)
 
 
-def engine_imports(name: str, *, top_only: bool = False) -> set[str]:
-    """Engine modules that a module imports."""
-    known = modules()
-    found = set()
-    for imported in imports(ast.parse(modules()[name].read_text("utf-8")), top_only=top_only):
-        if imported == "engine" or imported.startswith("engine."):
-            below = imported.removeprefix("engine").removeprefix(".")
-            if below in known and (below or imported == "engine"):
-                found.add(below)
-    # "from engine import axes" names the package and the module: the module is meant.
-    if found - {""} and name not in ("__main__",) and not name.startswith("widgets"):
-        found.discard("")
-    return found
+def test_imports_go_down_only() -> None:
+    assert house.upward(SOURCES) == []
 
 
-@pytest.mark.parametrize("name", [m for m in modules() if m != "mechanisms"])
-def test_imports_go_down_the_list_only(name: str) -> None:
-    for imported in engine_imports(name):
-        assert place(imported) <= place(name), f"engine.{name} imports engine.{imported}"
-        if place(imported) == place(name):
-            assert name.split(".")[0] in ("ingest", "widgets")
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert house.circles(SOURCES) == []
+
+
+def test_no_class_is_told_apart_by_its_name() -> None:
+    assert house.names_compared(SOURCES) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "line", "found"),
+    [
+        ("grem", "from engine.showing import html", "engine.grem imports engine.showing.html"),
+        ("grem", "def f():\n    import engine.measure", "engine.grem imports engine.measure"),
+        ("axes", "import importlib\nimportlib.import_module('engine.trace')", "engine.trace"),
+        ("axes", "import importlib\nname = 'x'\nimportlib.import_module(name)", "imports engine"),
+        ("released", "if TYPE_CHECKING:\n    from engine.tables import Table", "engine.tables"),
+        ("exporting.bundle", "from engine.tables import Table", "imports engine.tables"),
+        ("completing.dense", "from engine.mechanisms import base", "engine.mechanisms.base"),
+    ],
+)
+def test_an_import_that_breaks_the_house_is_named(module: str, line: str, found: str) -> None:
+    broken = {**SOURCES, module: f"{SOURCES[module]}\n{line}\n"}
+    assert any(found in named for named in house.upward(broken))
+
+
+def test_a_circle_inside_a_room_is_seen() -> None:
+    broken = {**SOURCES, "completing.dense": "from engine.completing import completed\n"}
+    broken["completing.completed"] += "\nfrom engine.completing import dense\n"
+    assert any("completing.completed <-> completing.dense" in c for c in house.circles(broken))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'hidden = type(x).__name__ == "Run"',
+        "hidden = DRAWN[type(x).__name__]",
+        "hidden = DRAWN.get(x.__class__.__qualname__)",
+    ],
+)
+def test_a_class_told_apart_by_its_name_is_seen(line: str) -> None:
+    assert len(house.names_compared({"grem": f"class Run: ...\n{line}"})) == 1
 
 
 def test_exact_and_released_values_never_import_each_other() -> None:
-    seen = {name: engine_imports(name) for name in modules()}
+    seen = {name: house.imports(name, text, SOURCES) - {""} for name, text in SOURCES.items()}
     assert "released" not in seen["tables"]
     assert "tables" not in seen["released"]
     both = {n for n, used in seen.items() if {"tables", "released"} <= used and n}
     assert {n for n in both if not n.startswith("mechanisms.")} <= SEES_BOTH
     for below in BELOW_TABLES:
-        if below in seen:
-            assert not {"tables", "selection", "measure"} & _reachable(below, seen), below
+        assert not {"tables", "selection", "measure"} & house.reachable(below, seen), below
 
 
-def _reachable(name: str, seen: dict[str, set[str]]) -> set[str]:
-    """Everything a module imports, directly or not."""
-    found: set[str] = set()
-    ahead = [name]
-    while ahead:
-        for used in seen[ahead.pop()] - found - {""}:
-            found.add(used)
-            ahead.append(used)
-    return found
-
-
-@pytest.mark.parametrize("name", list(modules()))
+@pytest.mark.parametrize("name", list(SOURCES))
 def test_no_front_end_and_nothing_heavy_is_imported_at_module_level(name: str) -> None:
-    tree = ast.parse(modules()[name].read_text("utf-8"))
+    tree = ast.parse(SOURCES[name])
     top = {imported.split(".")[0] for imported in imports(tree, top_only=True)}
     package = name.split(".")[0]
     for heavy in LAZY & top:
-        assert package in ALLOWED_AT_TOP.get(heavy, set()), f"engine.{name} imports {heavy}"
+        allowed = ALLOWED_AT_TOP.get(heavy, set())
+        assert {name, package} & allowed, f"engine.{name} imports {heavy}"
     anywhere = {imported.split(".")[0] for imported in imports(tree)}
     assert "streamlit" not in anywhere
     assert "ipywidgets" not in anywhere or package == "widgets"
-    assert "altair" not in anywhere or package.startswith("charts") or package == "widgets"
+    assert "altair" not in anywhere or package in ("showing", "widgets")
     assert not {"random", "secrets"} & anywhere, "randomness is an argument"
 
 
 def test_only_noise_makes_a_generator() -> None:
-    for name, path in modules().items():
+    for name, text in SOURCES.items():
         if name != "noise":
-            text = path.read_text("utf-8")
             for ambient in ("np.random.", "default_rng", "numpy.random"):
                 assert ambient not in text, f"engine.{name} uses {ambient}"
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import engine
-from engine import comparison
-from engine.comparison import Setting, Trial
+from engine.demonstrating import comparison
+from engine.demonstrating.comparison import Setting, Trial
 
 EPSILONS, SEEDS, DELTA = (0.5, 4.0), (0, 1, 2), 1e-6
 NAMES = ("aim_grem", "residual_planner", "equal_split", "uniform", "product")

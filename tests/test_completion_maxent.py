@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import engine
-from engine import completed, fitting, shrinkage, shrinking
-from engine.completed import Completed
+from engine.completing import completed, fitting, shrinkage, shrinking
+from engine.completing.completed import Completed
 from engine.domain import subsets
 from engine.layout import Layout
+from engine.mechanisms.rescoring import CompletedCandidates
 from engine.released import Belief, Beliefs
-from engine.rescoring import CompletedCandidates
 from engine.selection import mean_error
 from tests.strategies import domains, measurements
 from tests.support import make_domain

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import engine
-from engine.dense import MAX_CELLS, joint_table, marginal_of
+from engine.completing.dense import MAX_CELLS, joint_table, marginal_of
 from engine.domain import subsets
 from engine.released import Beliefs
 from tests.support import make_domain

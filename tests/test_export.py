@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import engine
-from engine import export, teaching
+from engine.demonstrating import teaching
+from engine.exporting import bundle as export
 from engine.trace import event_from_dict
 from tests.support import Tape, make_domain, play, random_case
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import engine
 from engine import grem
+from engine.completing.nonnegative import Prices, nonnegative
 from engine.domain import subsets
-from engine.nonnegative import Prices, nonnegative
 from engine.released import Belief, Beliefs
 from tests.reference import nonnegative as reference
 from tests.strategies import domains

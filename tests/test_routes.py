@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import routes
-from engine.completed import Completed
+from engine.completing import routes
+from engine.completing.completed import Completed
 from engine.domain import subsets
 from engine.layout import Layout
 from engine.released import Belief, Beliefs

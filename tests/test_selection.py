@@ -10,8 +10,8 @@ import pytest
 
 import engine
 from engine import grem
+from engine.mechanisms.rescoring import CompletedCandidates
 from engine.noise import probabilities
-from engine.rescoring import CompletedCandidates
 from engine.selection import (
     Budgets,
     Candidates,

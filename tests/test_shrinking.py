@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import shrinking
+from engine.completing import shrinking
 from tests.reference import shrinking as twin
 from tests.support import RELATIVE, relative_error
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import fitting, triples
+from engine.completing import fitting, triples
 from tests.reference.fitting import nearly_fitted
 from tests.support import RELATIVE
 

@@ -1,1 +1,4 @@
-"""Complete mechanisms: each a state and four calls, start, step, done and release."""
+"""One file for each complete mechanism, and the catalogue that lists them.
+
+A mechanism draws no noise itself; ``measure`` and ``selection`` do.
+"""

@@ -11,8 +11,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, TypeAlias, TypeVar
 
-from engine import completed, grem
+from engine import grem
 from engine.accounting import Ledger
+from engine.completing import completed
+from engine.completing.release import Release
 from engine.domain import subsets
 from engine.errors import BudgetError, OptionError
 from engine.measure import measure_error, measure_marginal, measure_residuals
@@ -24,10 +26,10 @@ from engine.mechanisms.base import (
     memory_needed,
     require_memory,
 )
+from engine.mechanisms.rescoring import CompletedCandidates
 from engine.noise import RandomSource
 from engine.planner import plan_rest, predicted_l1
 from engine.released import Allocation, Beliefs, Measurement
-from engine.rescoring import CompletedCandidates
 from engine.selection import (
     EXPECTED_ABSOLUTE,
     Budgets,
@@ -41,7 +43,7 @@ from engine.selection import (
     select,
 )
 from engine.tables import Private
-from engine.trace import Release, RoundEnded, Started, Work
+from engine.trace import RoundEnded, Started, Work
 from engine.types import AttributeSet
 from engine.workload import Workload
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from engine.accounting import Ledger
+from engine.completing.release import Release
 from engine.domain import Domain
 from engine.errors import OptionError
 from engine.measure import measure_marginal
@@ -25,7 +26,7 @@ from engine.released import Beliefs, Estimate, Measurement
 from engine.residuals import reconstruct
 from engine.selection import EXPECTED_ABSOLUTE, Scores, noise_std, select, selection_epsilon
 from engine.tables import Private
-from engine.trace import Release, RoundEnded, Started, Work
+from engine.trace import RoundEnded, Started, Work
 from engine.types import AttributeSet, FloatArray
 from engine.workload import Workload
 

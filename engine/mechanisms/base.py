@@ -20,16 +20,16 @@ from engine.accounting import (
     epsilon_from,
     rho_from,
 )
+from engine.completing.release import Release
 from engine.domain import Domain, subsets
 from engine.errors import BudgetError, OptionError, WorkloadError
-from engine.html import Shown
 from engine.measure import measure_marginal, measure_residuals
 from engine.noise import RandomSource, rehearsal_noise
 from engine.planner import plan_marginal
 from engine.released import Allocation, Beliefs, Measurement
 from engine.residuals import privacy_cost
 from engine.tables import CountSource, Private
-from engine.trace import Event, Finished, Release, RoundEnded, Started
+from engine.trace import Event, Finished, RoundEnded, Started
 from engine.types import AttributeSet
 from engine.workload import Workload
 
@@ -59,7 +59,7 @@ class Mechanism(Protocol[S]):
 
 
 @dataclass(frozen=True, slots=True)
-class Run(Shown):
+class Run:
     """A finished run: its events and its release. Nothing private is in it."""
 
     events: tuple[Event, ...]

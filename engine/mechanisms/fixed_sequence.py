@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Literal
 
 from engine.accounting import Ledger
+from engine.completing.release import Release
 from engine.errors import OptionError
 from engine.grem import Reconstruction
 from engine.measure import measure_marginal
@@ -24,7 +25,7 @@ from engine.mechanisms.base import (
 from engine.noise import RandomSource
 from engine.released import Beliefs, Measurement
 from engine.tables import Private
-from engine.trace import Release, RoundEnded, Started, Work
+from engine.trace import RoundEnded, Started, Work
 from engine.types import IntArray
 from engine.workload import Workload
 

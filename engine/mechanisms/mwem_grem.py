@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Literal
 
 from engine.accounting import Ledger
+from engine.completing.release import Release
 from engine.errors import OptionError
 from engine.measure import measure_marginal
 from engine.mechanisms.base import measure_selected, memory_needed, require_memory
@@ -26,7 +27,7 @@ from engine.selection import (
     select,
 )
 from engine.tables import Private
-from engine.trace import Release, RoundEnded, Started, Work
+from engine.trace import RoundEnded, Started, Work
 from engine.types import AttributeSet
 from engine.workload import Workload
 

@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 
 from engine.accounting import Ledger, checked_rho
+from engine.completing.release import Release
 from engine.domain import subsets
 from engine.errors import OptionError
 from engine.grem import noise_of
@@ -25,7 +26,7 @@ from engine.released import Allocation, Belief, Beliefs, Measurement
 from engine.residuals import privacy_cost
 from engine.selection import EXPECTED_ABSOLUTE
 from engine.tables import Private
-from engine.trace import Release, RoundEnded, Started, Work
+from engine.trace import RoundEnded, Started, Work
 from engine.types import AttributeSet
 from engine.workload import Workload
 

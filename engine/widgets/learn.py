@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import engine
-from engine import grem, html
+from engine import grem
 from engine.domain import subsets
 from engine.residuals import decompose_all
+from engine.showing import html
+from engine.tables import ExactMarginal
 from engine.types import AttributeSet, FloatArray
 from engine.widgets.screen import text
 
@@ -40,10 +42,7 @@ def decompose(
     Raises:
         OptionError: If the table is too large, has another number of axes, or a value is no number.
     """
-    if isinstance(values, engine.Table | engine.Private) or type(values).__name__ in (
-        "ExactMarginal",
-        "Comparison",
-    ):
+    if isinstance(values, engine.Table | engine.Private | ExactMarginal | engine.Comparison):
         raise engine.OptionError(
             "The numbers of this view are saved with the notebook, so exact counts do not belong "
             "here. Give numbers made up, or released ones such as estimate.values."

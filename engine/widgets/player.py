@@ -7,9 +7,9 @@ from typing import Any
 import ipywidgets as w
 
 import engine
-from engine import charts, html, pictures, sheets, views
-from engine.charts import Figure
-from engine.sheets import Sheet
+from engine.showing import charts, html, pictures, sheets, views
+from engine.showing.charts import Figure
+from engine.showing.sheets import Sheet
 from engine.tables import CountSource, Private
 from engine.types import AttributeSet
 from engine.widgets.screen import Screen, text

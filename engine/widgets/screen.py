@@ -6,9 +6,9 @@ import ipywidgets as w
 from IPython.core.getipython import get_ipython
 from IPython.display import HTML, clear_output, display
 
-from engine import html, pictures
-from engine.charts import Figure
-from engine.sheets import Sheet
+from engine.showing import html, pictures
+from engine.showing.charts import Figure
+from engine.showing.sheets import Sheet
 
 COLOUR = "var(--jp-ui-font-color1, inherit)"
 

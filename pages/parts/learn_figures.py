@@ -8,11 +8,11 @@ import numpy as np
 import streamlit as st
 
 import engine
-from engine import charts_learn
 from engine.charts import Figure
-from engine.charts_learn import Stage
 from engine.domain import subsets
 from engine.selection import EXPECTED_ABSOLUTE
+from engine.showing import charts_learn
+from engine.showing.charts_learn import Stage
 from engine.types import FloatArray
 from engine.views import percent
 from pages.parts import figures, lecture, lessons

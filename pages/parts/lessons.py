@@ -14,10 +14,10 @@ import streamlit as st
 
 import engine
 from engine import axes
-from engine.charts_learn import Stage
-from engine.completion import clip_table
+from engine.completing.projection import clip_table
 from engine.domain import subsets
 from engine.noise import probabilities
+from engine.showing.charts_learn import Stage
 from engine.types import AttributeSet, FloatArray
 from pages.parts import session
 

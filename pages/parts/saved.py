@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import engine
-from engine import export
+from engine.exporting import bundle as export
 from pages.parts import links, session
 
 FORMAT = "aim-grem-session/1"

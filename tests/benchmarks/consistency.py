@@ -27,8 +27,8 @@ from frontier import DATA, DELTA, SHARED, judged, workload_of
 
 import engine
 from engine import grem
+from engine.completing.nonnegative import nonnegative
 from engine.mechanisms.base import rounds
-from engine.nonnegative import nonnegative
 
 HERE = Path(__file__).resolve().parent
 NAMES = ("titanic", "penguins", "anes96", "adult6", "housing16", "adult13")

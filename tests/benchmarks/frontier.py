@@ -39,9 +39,10 @@ import pandas as pd
 import speed
 
 import engine
-from engine import dense, grem
+from engine import grem
+from engine.completing import dense
+from engine.completing.nonnegative import nonnegative
 from engine.mechanisms.aim_pgm import AimPgm
-from engine.nonnegative import nonnegative
 
 HERE = Path(__file__).resolve().parent
 SHARED = speed.DOMAINS.parent

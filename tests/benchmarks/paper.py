@@ -35,8 +35,8 @@ import pandas as pd
 import speed
 
 import engine
-from engine import charts_compare
 from engine.mechanisms.base import measure_selected
+from engine.showing import charts_compare
 
 HERE = Path(__file__).resolve().parent
 FIELDS = ("experiment", "case", "measure", "ours", "paper", "why")

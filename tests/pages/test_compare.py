@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import engine
-from engine import comparison
+from engine.demonstrating import comparison
 from pages.parts import samples
 from tests.pages.conftest import badges, drawn, texts
 

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import engine
-from engine import export
+from engine.exporting import bundle as export
 from pages.parts import figures, saved, session
 from tests.pages.conftest import texts
 from tests.pages.test_charts import watched

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 import engine
-from engine import charts_compare, charts_learn, comparison
 from engine.charts import Figure
+from engine.demonstrating import comparison
+from engine.showing import charts_compare, charts_learn
 from pages.parts import lecture, lessons
 from tests.pages.test_charts import HOSTILE, _fields
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine import triples
+from engine.completing import triples
 
 
 def nearly_fitted(ab: np.ndarray, ac: np.ndarray, bc: np.ndarray, ways: list[int]) -> np.ndarray:

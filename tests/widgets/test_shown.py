@@ -15,7 +15,9 @@ import numpy as np
 import pytest
 
 import engine
-from engine import charts, html, pictures, sheets
+from engine import charts
+from engine.demonstrating.evaluation import NotReleased
+from engine.showing import html, notebook, pictures, sheets
 from tests.support import ROOT
 
 HOSTILE = [
@@ -100,11 +102,11 @@ def test_every_result_has_text_and_html_and_says_who_may_see_it() -> None:
     for result in results(["age", "sex"]):
         kinds.add(type(result).__name__)
         assert type(result).__name__ in repr(result)
-        bundle = result._repr_mimebundle_()
+        bundle = notebook.mimebundle(result)
         assert bundle["text/plain"] == repr(result)
-        marks = {kind for kind in html._MARKS if kind in result._repr_html_()}
+        marks = {kind for kind in html._MARKS if kind in html.render(result)}
         assert marks, result
-        not_private = isinstance(result, engine.evaluation.NotReleased)
+        not_private = isinstance(result, NotReleased)
         assert (html.NOT_PRIVATE in marks) == not_private
     assert kinds >= {
         "Domain", "Table", "Workload", "Run", "Release", "Estimate", "Ledger", "Evaluation",
@@ -114,8 +116,8 @@ def test_every_result_has_text_and_html_and_says_who_may_see_it() -> None:
 
 def test_hostile_labels_are_escaped_everywhere() -> None:
     for result in results([HOSTILE[0], HOSTILE[1]]):
-        check_harmless(result._repr_html_())
-        check_harmless(result._repr_mimebundle_()["text/html"])
+        check_harmless(html.render(result))
+        check_harmless(notebook.mimebundle(result)["text/html"])
 
 
 def test_sheets_and_figures_escape_hostile_labels_too() -> None:
@@ -142,8 +144,8 @@ def test_formula_signs_stand_alone_so_that_no_notebook_typesets_them() -> None:
 def test_private_results_never_show_how_many_records_there_are() -> None:
     texts = []
     for result in results(["age", "sex"]):
-        if isinstance(result, engine.Table | engine.Private | engine.evaluation.NotReleased):
-            texts += [repr(result), result._repr_html_()]
+        if isinstance(result, engine.Table | engine.Private | NotReleased):
+            texts += [repr(result), html.render(result)]
     assert not any(number in text for text in texts for number in (f"{RECORDS}", f"{RECORDS:,}"))
 
 
@@ -151,7 +153,7 @@ def test_the_total_beside_the_truth_shows_no_number_at_all(table: engine.Table) 
     run = engine.run(
         engine.Uniform(), table, engine.Workload.all_kway(table.domain, 1), rho=0.5, seed=0
     )
-    shown = engine.compare(run.release.estimate(), table)._repr_mimebundle_()["text/html"]
+    shown = notebook.mimebundle(engine.compare(run.release.estimate(), table))["text/html"]
     assert "σ" not in shown
 
 
@@ -160,7 +162,7 @@ def test_without_vl_convert_a_front_end_gets_the_description(
 ) -> None:
     run = next(r for r in results(["age", "sex"]) if isinstance(r, engine.Run))
     monkeypatch.setattr(pictures, "can_draw", lambda: False)
-    bundle = run.release.estimate("age")._repr_mimebundle_()
+    bundle = notebook.mimebundle(run.release.estimate("age"))
     assert bundle[pictures.VEGA_LITE]["$schema"].endswith("v5.json")
     sheet = charts.round(run, 1)
     assert pictures.VEGA_LITE in sheet.figures[0]._repr_mimebundle_()
@@ -197,13 +199,14 @@ class Block(importlib.abc.MetaPathFinder):
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Block())
 import engine
+from engine.showing import notebook
 domain = engine.Domain.from_sizes({"a": 3, "b": 2})
 table = engine.Table.from_codes([[k % 3, k % 2] for k in range(31)], domain)
 workload = engine.Workload.all_kway(domain, 2)
 run = engine.run(engine.AimGrem(completion="none"), table, workload, rho=0.5, seed=0)
 for shown in (domain, table, run, run.release, run.release.ledger, run.release.estimate("a"),
               engine.compare(run.release.estimate("a", "b"), table)):
-    bundle = shown._repr_mimebundle_()
+    bundle = notebook.mimebundle(shown)
     assert sorted(bundle) == ["text/html", "text/plain"], bundle
 print("fine")
 """
@@ -222,6 +225,6 @@ def test_a_workload_of_the_total_alone_can_be_shown(table: engine.Table) -> None
         rho=0.5,
         seed=0,
     )
-    assert "<img" not in run._repr_mimebundle_()["text/html"]
+    assert "<img" not in notebook.mimebundle(run)["text/html"]
     for number in range(len(run.rounds) + 1):
         assert charts.round(run, number).figures

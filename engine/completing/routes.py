@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.fitting import TINY
+from engine.completing.fitting import TINY
 from engine.kernels import compiled
 from engine.types import FloatArray, IntArray
 

@@ -29,7 +29,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import axes, fitting, kernels, routes, shrinkage, shrinking, triples
+from engine import axes, kernels
+from engine.completing import fitting, routes, shrinkage, shrinking, triples
 from engine.domain import Domain, subsets
 from engine.layout import Layout
 from engine.released import Beliefs, Estimate

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.charts import (
+from engine.showing.charts import (
     BLUE,
     DIVERGING,
     GREY,
@@ -25,8 +25,8 @@ from engine.charts import (
     _Sources,
     distinct,
 )
+from engine.showing.views import percent
 from engine.types import FloatArray
-from engine.views import percent
 
 if TYPE_CHECKING:
     import pandas as pd

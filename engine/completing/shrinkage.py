@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import fft, special
 
-from engine import shrinking
+from engine.completing import shrinking
 from engine.types import FloatArray, IntArray
 
 _SHAPES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.0, 6.0, 12.0, 25.0, 50.0, 100.0, 200.0)

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.fitting import HUGE, TINY
+from engine.completing.fitting import HUGE, TINY
 from engine.kernels import compiled
 from engine.types import FloatArray, IntArray
 

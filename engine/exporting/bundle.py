@@ -22,13 +22,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
 
-from engine.completion import clip, simplex
-from engine.consistency import consistent
+from engine.completing.consistency import consistent
+from engine.completing.projection import clip, simplex
+from engine.completing.release import Release
 from engine.errors import DataError, OptionError
+from engine.exporting.report import NEIGHBOURS, promise, report
 from engine.grem import noise_of
 from engine.released import Estimate
-from engine.report import NEIGHBOURS, promise, report
-from engine.trace import Event, Release, Started, event_to_dict, ledger_to_dict
+from engine.trace import Event, Started, event_to_dict, ledger_to_dict
 from engine.version import __version__
 from engine.workload import Workload
 
@@ -310,7 +311,7 @@ from IPython.display import HTML
 
 import engine
 from engine import grem
-from engine.report import report
+from engine.exporting.report import report
 from engine.trace import event_from_dict
 
 """

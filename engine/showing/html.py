@@ -8,20 +8,18 @@ number of records is ever among what is shown here.
 from __future__ import annotations
 
 import html
-import importlib
 import math
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from functools import singledispatch
 
-if TYPE_CHECKING:
-    from engine.accounting import Ledger
-    from engine.domain import Domain
-    from engine.evaluation import Comparison, Evaluation, Insight
-    from engine.mechanisms.base import Run
-    from engine.released import Estimate
-    from engine.tables import Private, Table
-    from engine.trace import Release
-    from engine.workload import Workload
+from engine.accounting import Ledger
+from engine.completing.release import Release
+from engine.demonstrating.evaluation import Comparison, Evaluation, Insight
+from engine.domain import Domain
+from engine.mechanisms.base import Run
+from engine.released import Estimate
+from engine.tables import Private, Table
+from engine.workload import Workload
 
 RELEASED, PUBLIC = "released", "public"
 NOT_PRIVATE, RECORDS = "not private (never released)", "private records (they stay in the kernel)"
@@ -33,32 +31,10 @@ _LONGEST = 60
 _LINE = "1px solid rgba(128,128,128,.35)"
 
 
-class Shown:
-    """What can be shown in a notebook: as a table, and with a picture where there is one."""
-
-    __slots__ = ()
-
-    def _repr_html_(self) -> str:
-        return render(self)
-
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
-        plain = {"text/plain": repr(self), "text/html": render(self)}
-        if type(self).__name__ not in PICTURED:
-            return plain
-        try:
-            # A picture stands above what it shows, and is asked for by name only here.
-            sheets = importlib.import_module("engine.sheets")
-            figures = sheets.picture(self)
-        except ImportError:  # without Altair or pandas the table has to do
-            return plain
-        bundle: dict[str, Any] = sheets.beside(plain, figures)
-        return bundle
-
-
+@singledispatch
 def render(value: object) -> str:
     """Return the HTML of a result; of anything else its escaped text."""
-    draw = _DRAWN.get(type(value).__name__)
-    return draw(value) if draw is not None else f"<code>{escape(repr(value), longest=400)}</code>"
+    return f"<code>{escape(repr(value), longest=400)}</code>"
 
 
 # -- parts ---------------------------------------------------------------------------------------
@@ -157,6 +133,7 @@ def _bar(share: float, colour: str = "#1F82C4") -> str:
 # -- public --------------------------------------------------------------------------------------
 
 
+@render.register
 def _domain(domain: Domain) -> str:
     source = "Some values were read from the data. That alone can reveal a person."
     return box(
@@ -188,6 +165,7 @@ def _examples(labels: Sequence[str]) -> str:
     return f"{first}, … {escape(labels[len(labels) - 1], longest=24)}"
 
 
+@render.register
 def _workload(workload: Workload) -> str:
     domain, degrees = workload.domain, sorted({len(a) for a in workload.weights})
     rows = []
@@ -211,6 +189,7 @@ def _workload(workload: Workload) -> str:
 # -- released ------------------------------------------------------------------------------------
 
 
+@render.register
 def _ledger(ledger: Ledger) -> str:
     parts = dict.fromkeys(("select", "measure"), 0.0)
     for charge in ledger.entries:
@@ -246,6 +225,7 @@ def _budget_of(release: Release) -> dict[str, str]:
     return {**known, "ρ": f"{spent:.5g} of {total:.5g}"}
 
 
+@render.register
 def _release(release: Release) -> str:
     first = release.workload.marginals[-1]
     names = ", ".join(repr(release.domain[i].name) for i in first)
@@ -268,6 +248,7 @@ def _stamp(release: Release) -> str:
     return warning("DEMONSTRATION, not a private release.", *reasons) if reasons else ""
 
 
+@render.register
 def _run(run: Run) -> str:
     rows = []
     for event in (*run.rounds[: _MOST_ROWS - 2], *run.rounds[_MOST_ROWS - 2 :][-2:]):
@@ -294,6 +275,7 @@ def _run(run: Run) -> str:
     )
 
 
+@render.register
 def _estimate(estimate: Estimate) -> str:
     domain, attrs, values = estimate.domain, estimate.attrs, estimate.values
     noise = "not known after post-processing" if estimate.std is None else _number(estimate.std)
@@ -325,6 +307,7 @@ def _estimate(estimate: Estimate) -> str:
 # -- private, and not private --------------------------------------------------------------------
 
 
+@render.register
 def _table(records: Table) -> str:
     return box(
         f"Table{_titled(records.domain)}",
@@ -334,6 +317,7 @@ def _table(records: Table) -> str:
     )
 
 
+@render.register
 def _private(private: Private) -> str:
     return box(
         f"Private{_titled(private.domain)}",
@@ -342,6 +326,7 @@ def _private(private: Private) -> str:
     )
 
 
+@render.register
 def _evaluation(evaluation: Evaluation) -> str:
     n = evaluation.records
     worst = sorted(evaluation.per_marginal.items(), key=lambda item: -item[1].l1)[:6]
@@ -362,6 +347,7 @@ def _evaluation(evaluation: Evaluation) -> str:
     )
 
 
+@render.register
 def _comparison(comparison: Comparison) -> str:
     difference = comparison.difference.ravel()
     known: dict[str, str] = {}
@@ -376,6 +362,7 @@ def _comparison(comparison: Comparison) -> str:
     )
 
 
+@render.register
 def _insight(insight: Insight) -> str:
     rows = []
     for attrs, error, noise, probability in list(insight)[:8]:
@@ -395,20 +382,3 @@ def _insight(insight: Insight) -> str:
         _more(len(insight) - len(rows), "candidates"),
         "Computed from the records: only the choice is released.",
     )
-
-
-_DRAWN: dict[str, Callable[[Any], str]] = {
-    "Domain": _domain,
-    "Workload": _workload,
-    "Ledger": _ledger,
-    "Release": _release,
-    "Run": _run,
-    "Estimate": _estimate,
-    "Table": _table,
-    "Private": _private,
-    "Evaluation": _evaluation,
-    "Comparison": _comparison,
-    "Insight": _insight,
-}
-PICTURED = frozenset({"Run", "Estimate", "Comparison"})
-"""What a picture says more of; the others are numbers."""

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, Protocol
 from urllib.parse import quote
 
-from engine import html
+from engine.showing import html
 
 VEGA_LITE = "application/vnd.vegalite.v5+json"
 """What JupyterLab, Notebook 7 and VS Code draw by themselves; they know no version 6 yet."""

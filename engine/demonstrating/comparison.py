@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.accounting import rho_from
-from engine.completion import simplex_table
+from engine.completing.projection import simplex_table
+from engine.completing.release import Release
+from engine.demonstrating.evaluation import NotReleased
 from engine.domain import Attribute, Domain
 from engine.errors import OptionError
-from engine.evaluation import NotReleased
 from engine.mechanisms.aim_grem import AimGrem
 from engine.mechanisms.base import rounds
 from engine.mechanisms.fixed_sequence import FixedSequence
@@ -31,7 +32,7 @@ from engine.mechanisms.one_shot import EqualSplit, ResidualPlanner, Uniform
 from engine.noise import rehearsal_noise
 from engine.released import Estimate
 from engine.tables import Private, Table
-from engine.trace import Finished, Release, RoundEnded
+from engine.trace import Finished, RoundEnded
 from engine.types import AttributeSet, FloatArray
 from engine.workload import Workload
 

@@ -14,10 +14,11 @@ from fractions import Fraction
 from itertools import combinations
 
 from engine.accounting import epsilon_from
+from engine.completing.release import Release
 from engine.domain import Domain
 from engine.grem import noise_of
 from engine.released import Estimate
-from engine.trace import Event, Release, RoundEnded
+from engine.trace import Event, RoundEnded
 from engine.types import AttributeSet, FloatArray
 from engine.version import __version__
 

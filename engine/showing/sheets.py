@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine import charts, html, pictures, views
+from engine.demonstrating.evaluation import Comparison, compare
 from engine.errors import OptionError
-from engine.evaluation import Comparison, compare
+from engine.mechanisms.base import Run
 from engine.released import Estimate
+from engine.showing import charts, html, pictures, views
 from engine.trace import RoundEnded, Started
 from engine.types import AttributeSet
 
 if TYPE_CHECKING:
-    from engine.mechanisms.base import Run
     from engine.tables import CountSource, Private
 
 
@@ -208,9 +208,8 @@ def picture(shown: object) -> tuple[charts.Figure, ...]:
         return (marginal(shown, column="difference", title="Released less true"),)
     if isinstance(shown, Estimate) and len(shown.attrs) in (1, 2):
         return (marginal(shown),) if shown.values.size <= _MOST_CELLS_SHOWN else ()
-    if type(shown).__name__ == "Run":  # which stands beside this module, not below it
-        run: Any = shown
-        return filmstrip(run).figures if selected(run, len(run.rounds)) else ()
+    if isinstance(shown, Run):
+        return filmstrip(shown).figures if selected(shown, len(shown.rounds)) else ()
     return ()
 
 

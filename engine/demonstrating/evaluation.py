@@ -13,18 +13,17 @@ from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
+from engine.completing.release import Release
 from engine.domain import Domain
 from engine.errors import OptionError
-from engine.html import Shown
 from engine.noise import probabilities
 from engine.released import Estimate
 from engine.selection import Scores
 from engine.tables import CountSource, Private
-from engine.trace import Release
 from engine.types import AttributeSet, FloatArray
 
 
-class NotReleased(Shown):
+class NotReleased:
     """Base of values computed from the records: shown on a demonstration's screen, never saved."""
 
     __slots__ = ()

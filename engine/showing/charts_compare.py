@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.charts import (
+from engine.demonstrating.comparison import CONTENDERS
+from engine.showing.charts import (
     BLUE,
     DIVERGING,
     GREEN,
@@ -29,8 +30,7 @@ from engine.charts import (
     _Sources,
     distinct,
 )
-from engine.comparison import CONTENDERS
-from engine.views import percent
+from engine.showing.views import percent
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -38,12 +38,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine import grem
+from engine.completing.nonnegative import nonnegative as without_negative_cells
+from engine.completing.release import Release
 from engine.domain import Domain, subsets
 from engine.errors import DataError, DomainError, OptionError, WorkloadError
-from engine.nonnegative import nonnegative as without_negative_cells
 from engine.released import Belief, Beliefs, Estimate
 from engine.residuals import decompose_all
-from engine.trace import Release
 from engine.types import AttributeSet
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from engine.completed import Completed
+from engine.completing.completed import Completed
 from engine.released import Beliefs
 from engine.selection import Rescored
 from engine.types import AttributeSet, FloatArray, IntArray

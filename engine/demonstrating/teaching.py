@@ -10,11 +10,12 @@ import itertools
 import json
 from collections.abc import Iterator, Sequence
 
-from engine import export
+from engine.completing.release import Release
+from engine.demonstrating.evaluation import Comparison, Evaluation
 from engine.errors import OptionError
-from engine.evaluation import Comparison, Evaluation
-from engine.report import bars, facts, figure, label, page, table
-from engine.trace import Event, Release
+from engine.exporting import bundle as export
+from engine.exporting.report import bars, facts, figure, label, page, table
+from engine.trace import Event
 
 MARK = "TEACHING - not private"
 WHY = f"{MARK}. True counts and errors of the records are in here. For public sample tables only."

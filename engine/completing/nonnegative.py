@@ -14,7 +14,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from engine import ascent, kernels
+from engine import kernels
+from engine.completing import ascent
 from engine.domain import Domain, subsets
 from engine.grem import Reconstruction
 from engine.layout import Layout
