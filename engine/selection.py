@@ -12,15 +12,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple, NoReturn, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from engine.accounting import Charge, Ledger
+from engine.exact import Exact
 from engine.grem import Reconstruction
 from engine.noise import RandomSource
 from engine.released import Beliefs
-from engine.tables import Private, refuse_copy
+from engine.tables import Private
 from engine.types import AttributeSet, FloatArray, IntArray, frozen
 from engine.workload import Workload
 
@@ -40,7 +41,7 @@ class Budgets(NamedTuple):
     noise_share: float = 1.0
 
 
-class Rescored(ABC):
+class Rescored(Exact, ABC):
     """True L1 errors of every candidate, refreshed only where a measurement touched them.
 
     Private: it holds errors, and lives in the workspace of ``Private`` between steps. It can always
@@ -136,6 +137,12 @@ class Rescored(ABC):
 C = TypeVar("C", bound=Rescored)
 
 
+class Errors(Exact, Reconstruction):
+    """A reconstruction started at minus the counts: it holds mu_hat - mu of every marginal."""
+
+    __slots__ = ()
+
+
 class Candidates(Rescored):
     """Candidates with errors relative to GReM's estimates."""
 
@@ -143,7 +150,7 @@ class Candidates(Rescored):
 
     def _begin(self) -> None:
         # Reconstruction is linear: started at minus the counts it holds mu_hat - mu.
-        self._errors = Reconstruction(self.workload.layout, self._minus_counts())
+        self._errors = Errors(self.workload.layout, self._minus_counts())
         self._errors.update(self.beliefs.changes_since(Beliefs()))
 
     @property
@@ -161,8 +168,8 @@ class Candidates(Rescored):
         return minus
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Scores:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Scores(Exact):
     """Every candidate's score in one round: private, never stored in a state or an event.
 
     Shapes:
@@ -182,9 +189,6 @@ class Scores:
 
     def __repr__(self) -> str:
         return f"Scores({len(self.closure) - 1:,} candidates, private)"
-
-    def __reduce__(self) -> NoReturn:
-        refuse_copy("Scores of candidates")
 
 
 def score(candidates: Rescored, budgets: Budgets) -> Scores:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from engine import kernels
 from engine.domain import Attribute, Domain
 from engine.errors import DataError
+from engine.exact import Exact
 from engine.layout import Layout
 from engine.types import AttributeSet, IntArray
 
@@ -52,8 +53,8 @@ class CountSource(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class ExactMarginal:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ExactMarginal(Exact):
     """True counts of one marginal: private, so it is neither printed nor pickled.
 
     Shapes:
@@ -66,11 +67,8 @@ class ExactMarginal:
     def __repr__(self) -> str:
         return f"ExactMarginal(attrs={self.attrs}, private)"
 
-    def __reduce__(self) -> NoReturn:
-        refuse_copy("An exact marginal")
 
-
-class Table:
+class Table(Exact):
     """Records as integer codes, one row of ``codes`` for each attribute.
 
     Make one with ``from_csv``, ``from_frame`` or ``from_codes``.
@@ -94,9 +92,6 @@ class Table:
     def __repr__(self) -> str:
         # The number of records is private too.
         return f"Table({len(self._domain)} attributes; the records are private)"
-
-    def __reduce__(self) -> NoReturn:
-        refuse_copy("A table of records")
 
     # -- making one -----------------------------------------------------------------------------
 
@@ -228,7 +223,7 @@ class Table:
         kernels.in_threads(count, kernels.parts(work, at_least=_PARALLEL_ROWS))
 
 
-class Private:
+class Private(Exact):
     """The only handle on exact counts that mechanisms get; it cannot be printed, pickled or copied.
 
     Counts are taken once and kept for the workloads last used.
@@ -304,29 +299,11 @@ class Private:
     def __repr__(self) -> str:
         return f"Private({len(self.domain)} attributes; the counts stay here)"
 
-    def __reduce__(self) -> NoReturn:
-        refuse_copy("Private counts")
-
-    def __copy__(self) -> NoReturn:
-        refuse_copy("Private counts")
-
 
 def _read_only(counts: NDArray[Any]) -> IntArray:
     values: IntArray = np.array(counts, dtype=np.int64, order="C")
     values.flags.writeable = False
     return values
-
-
-def refuse_copy(what: str) -> NoReturn:
-    """Refuse to pickle or copy a private value.
-
-    Raises:
-        TypeError: Always.
-    """
-    raise TypeError(
-        f"{what} cannot be pickled or copied: exact values do not leave the process. "
-        "Pickle the state, the events or the release instead."
-    )
 
 
 # -- reading ------------------------------------------------------------------------------------

@@ -114,7 +114,7 @@ def product_of_one_ways(release: Release, attrs: AttributeSet) -> Estimate:
 # -- trials ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Trial(NotReleased):
     """One run and its true error. Not private, no export.
 
@@ -530,7 +530,7 @@ class Setting:
     merged: Mapping[int, int]
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Point(NotReleased):
     """Where one setting's run stands after a round, judged by the truth. Not private.
 

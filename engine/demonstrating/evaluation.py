@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from engine.completing.release import Release
 from engine.domain import Domain
 from engine.errors import OptionError
+from engine.exact import Exact
 from engine.noise import probabilities
 from engine.released import Estimate
 from engine.selection import Scores
@@ -23,19 +24,13 @@ from engine.tables import CountSource, Private
 from engine.types import AttributeSet, FloatArray
 
 
-class NotReleased:
+class NotReleased(Exact):
     """Base of values computed from the records: shown on a demonstration's screen, never saved."""
 
     __slots__ = ()
 
-    def __reduce__(self) -> NoReturn:
-        raise TypeError(
-            f"{type(self).__name__} is computed from the private records and cannot be pickled or "
-            "saved. Save the release instead."
-        )
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MarginalError(NotReleased):
     """How far one released marginal is from the truth; unit records."""
 
@@ -43,7 +38,7 @@ class MarginalError(NotReleased):
     l2: float
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Evaluation(NotReleased):
     """True errors of a release over its workload, unweighted. Not private, no export.
 
@@ -80,10 +75,7 @@ class Evaluation(NotReleased):
         return error / self.records if self.records else math.nan
 
     def __repr__(self) -> str:
-        return (
-            f"Evaluation(mean L1 / N {self.mean_l1_normalized:.4g} over "
-            f"{len(self.per_marginal):,} marginals; not private, not for release)"
-        )
+        return f"Evaluation({len(self.per_marginal):,} marginals; not private, not for release)"
 
 
 def evaluate(
@@ -120,7 +112,7 @@ def evaluate(
     )
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Comparison(NotReleased):
     """One marginal beside the truth. Not private, no export.
 
@@ -155,7 +147,7 @@ def compare(estimate: Estimate, table: CountSource | Private) -> Comparison:
     return Comparison(estimate.domain, estimate.attrs, exact, estimate.values, estimate.std)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Insight(NotReleased):
     """Why a round will select what it selects: every candidate's score. Not private, no export.
 

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from engine.errors import DataError
+from engine.exact import Exact
 from engine.ingest.delimited import Chunk, long_field
 from engine.ingest.limits import Limits
 from engine.ingest.notes import SHOWN, Note, counted, lines_text, were
@@ -28,8 +29,8 @@ _POOL = pa.system_memory_pool()
 _SMALL_PARTS, _SMALL_PART = 4, 1000
 
 
-@dataclass(slots=True)
-class Columns:
+@dataclass(slots=True, eq=False, repr=False)
+class Columns(Exact):
     """Collects records of one width; what does not fit is padded, kept apart, or refused.
 
     Args:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from engine.errors import DataError
+from engine.exact import Exact
 from engine.ingest.dialect import CsvReader, Dialect
 from engine.ingest.encoding import Encoding
 from engine.ingest.limits import Limits, megabytes
@@ -28,15 +29,15 @@ _SAMPLE_LINES, _SAMPLE_SIZE = 1000, 1 << 20
 Progress = Callable[[float], object]
 
 
-@dataclass(slots=True)
-class Chunk:
+@dataclass(slots=True, eq=False, repr=False)
+class Chunk(Exact):
     """Some successive records; ``lines[i]`` is the line on which record i begins."""
 
     rows: list[list[str]]
     lines: Sequence[int]
 
 
-class Lines:
+class Lines(Exact):
     """The lines of a text as an iterator that counts them and refuses one without an end.
 
     NUL characters are removed and counted.
@@ -122,7 +123,7 @@ def _long_line(number: int, limits: Limits) -> DataError:
     )
 
 
-class Reader:
+class Reader(Exact):
     """Records of a delimited text in chunks.
 
     Args:

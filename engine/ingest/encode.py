@@ -6,13 +6,14 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NoReturn, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.domain import Attribute, Domain
 from engine.errors import DataError
+from engine.exact import Exact
 from engine.ingest import readings
 from engine.ingest.domains import DATE_PARTS, DatePart
 from engine.ingest.preview import Preview
@@ -25,10 +26,10 @@ _DROP, _OUTSIDE, _MISSING = -1, -2, -3
 _PART = re.compile(rf"(?P<label>.*) \((?P<part>{'|'.join(DATE_PARTS)})\)", re.DOTALL)
 
 
-class PrivateCounts:
+class PrivateCounts(Exact):
     """How many cells of each attribute were undeclared, and how many records were left out.
 
-    The counts are private: they do not print and do not pickle.
+    The counts are private, as all that is exact.
     """
 
     __slots__ = ("dropped", "outside")
@@ -36,15 +37,9 @@ class PrivateCounts:
     def __init__(self, outside: dict[str, int], dropped: int) -> None:
         self.outside, self.dropped = outside, dropped
 
-    def __repr__(self) -> str:
-        return "PrivateCounts(private)"
 
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("Counts of undeclared values are private and are not copied out.")
-
-
-@dataclass(frozen=True, slots=True)
-class Encoded:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Encoded(Exact):
     """A table, and the private counts of what its domain's rules changed."""
 
     table: Table

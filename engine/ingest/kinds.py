@@ -14,6 +14,7 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from engine.exact import Exact
 from engine.ingest import readings
 from engine.ingest.notes import counted
 
@@ -83,8 +84,8 @@ _SCALES: tuple[tuple[str, ...], ...] = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Proposal(Exact):
     """A reading offered for one column.
 
     Args:
@@ -123,8 +124,8 @@ class Proposal:
         return f"Proposal({self.label!r}, {self.kind}, keep={self.keep}; its values are private)"
 
 
-@dataclass(frozen=True, slots=True)
-class _Facts:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Facts(Exact):
     """What is known of a column's cells."""
 
     label: str

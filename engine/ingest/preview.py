@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from engine.errors import DataError
+from engine.exact import Exact
 from engine.ingest import content, delimited, dialect, encoding, readings, spreadsheet, structure
 from engine.ingest.columns import Columns, LongRows
 from engine.ingest.delimited import Chunk, Progress
@@ -30,7 +31,7 @@ _TEXT = pd.StringDtype(storage="pyarrow", na_value=np.nan)
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Preview:
+class Preview(Exact):
     """A table as it was understood. Its rows are private: it prints no cell.
 
     Args:
@@ -287,8 +288,8 @@ def _bytes(source: Source, limits: Limits, name: str | None) -> tuple[bytes, str
 # -- the kinds of file --------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class _Draft:
+@dataclass(slots=True, eq=False, repr=False)
+class _Draft(Exact):
     """A table on its way to becoming a preview."""
 
     names: tuple[str, ...]

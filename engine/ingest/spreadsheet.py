@@ -13,13 +13,14 @@ import pyarrow.parquet as pq
 import python_calamine as calamine
 
 from engine.errors import DataError
+from engine.exact import Exact
 from engine.ingest.content import check_zip
 from engine.ingest.delimited import CELLS_AT_ONCE, Chunk
 from engine.ingest.limits import Limits
 from engine.ingest.notes import Note, counted
 
 
-class Workbook:
+class Workbook(Exact):
     """One sheet of a workbook as records of texts.
 
     Args:
@@ -157,7 +158,7 @@ def _unreadable(state: str) -> DataError:
 # -- Parquet ------------------------------------------------------------------------------------
 
 
-class ParquetTable:
+class ParquetTable(Exact):
     """The columns of a Parquet file as texts; names come from its schema.
 
     Raises:

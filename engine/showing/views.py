@@ -271,8 +271,8 @@ def _started(events: Sequence[Event]) -> Started:
 # -- not private --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Candidate(NotReleased):
     """One marginal as selection saw it. Not private.
 
     Args:
@@ -292,7 +292,7 @@ class Candidate:
     probability: float
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Glimpse(NotReleased):
     """What a screen keeps of an ``Insight``: the candidates on top, the rest counted. Not private.
 
@@ -645,7 +645,7 @@ def smallest_epsilon(
 # -- one marginal, looked at closely: not private ------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Coverage(NotReleased):
     """How many true counts lie within their intervals. Not private.
 

@@ -22,7 +22,7 @@ MECHANISMS: dict[str, Callable[[], Any]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Story(NotReleased):
     """A run and, if the records are there, what a demonstration tells of them.
 

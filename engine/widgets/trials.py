@@ -29,7 +29,7 @@ _STYLE = {"description_width": "110px"}
 _WIDE = w.Layout(width="420px")
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Trial(NotReleased):
     """One run's true error. Not private.
 

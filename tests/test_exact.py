@@ -1,0 +1,127 @@
+"""Nothing that holds an exact value prints it, pickles it, copies it or compares it."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import importlib
+import inspect
+import pickle
+import re
+import types
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import engine
+from engine.exact import Exact
+from engine.mechanisms.rescoring import CompletedCandidates
+from engine.selection import Budgets, Candidates, score
+from tests import house
+from tests.support import make_domain
+
+NOTHING_EXACT = {
+    # In rooms of exact values, and yet without one; each for a reason.
+    "tables.CountSource": "a protocol: what counts is behind it",
+    "selection.Budgets": "public budgets",
+    "demonstrating.evaluation.Selecting": "a protocol of mechanisms",
+    "demonstrating.comparison.Contender": "a mechanism and its name",
+    "demonstrating.comparison.Setting": "public sizes of a trial",
+    "ingest.limits.Limits": "public sizes",
+    "ingest.dialect.CsvReader": "a protocol",
+    "ingest.dialect.Dialect": "separators and quotes",
+    "ingest.encoding.Encoding": "a name, and how many characters do not fit it",
+    "ingest.notes.Note": "a sentence without any cell",
+    "ingest.structure.Structure": "names of columns",
+    "ingest.structure._Labels": "names of columns",
+    "ingest.preview._Asked": "choices of a person",
+    # Widgets and threads cannot be pickled, copied or printed as values.
+    "widgets.player.Explorer": "a widget",
+    "widgets.trials.Trials": "a widget",
+    "widgets.form.Setup": "a widget",
+}
+ROOMS = ("tables", "selection", "measure", "demonstrating", "ingest", "mechanisms.rescoring")
+"""Where a new class is taken for one that holds exact values, until the list above says why not."""
+
+
+def classes() -> Iterator[tuple[str, type, ast.ClassDef]]:
+    """Every class of the engine with its full name and its source."""
+    for name, text in house.sources().items():
+        if name == "__main__":
+            continue
+        module = importlib.import_module(f"engine.{name}".rstrip("."))
+        for node in ast.parse(text).body:
+            found = getattr(module, node.name, None) if isinstance(node, ast.ClassDef) else None
+            if isinstance(found, type) and not issubclass(found, BaseException):
+                assert isinstance(node, ast.ClassDef)
+                yield f"{name}.{node.name}", found, node
+
+
+def holds(node: ast.ClassDef, exact: set[str]) -> bool:
+    """Whether a field, or what it is made of, is of an exact type."""
+    said = [part.annotation for part in node.body if isinstance(part, ast.AnnAssign)]
+    for part in node.body:
+        if isinstance(part, ast.FunctionDef) and part.name == "__init__":
+            said += [a.annotation for a in (*part.args.args, *part.args.kwonlyargs) if a.annotation]
+    words = {word for note in said for word in re.findall(r"\w+", ast.unparse(note))}
+    return bool(words & exact)
+
+
+def test_every_class_that_can_hold_an_exact_value_is_of_one_kind() -> None:
+    every = list(classes())
+    exact = {kind.__name__ for _, kind, _ in every if issubclass(kind, Exact)} | {"CountSource"}
+    assert {"Private", "Table", "Candidates", "CompletedCandidates", "Trial", "Preview"} <= exact
+    open_ones = [
+        name
+        for name, kind, node in every
+        if (name.startswith(ROOMS) or holds(node, exact))
+        and not issubclass(kind, Exact)
+        and name not in NOTHING_EXACT
+    ]
+    assert open_ones == []
+    assert not set(NOTHING_EXACT) - {name for name, _, _ in every}, "named, and not there"
+
+
+@pytest.mark.parametrize(
+    "kind", [k for _, k, _ in classes() if issubclass(k, Exact)], ids=lambda k: k.__qualname__
+)
+def test_an_exact_type_refuses_to_be_pickled_copied_and_compared(kind: type) -> None:
+    if inspect.isabstract(kind):
+        kind = types.new_class("Concrete", (kind,), exec_body=lambda ns: ns.update(__slots__=()))
+        kind.__abstractmethods__ = frozenset()  # type: ignore[attr-defined]
+    empty = object.__new__(kind)
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        with pytest.raises(TypeError, match="cannot be pickled"):
+            pickle.dumps(empty, protocol)
+    for leave in (copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="cannot be pickled"):
+            leave(empty)
+    assert kind.__eq__ is object.__eq__, "two of them can be compared"
+    assert kind.__hash__ is object.__hash__
+    # A data class writes a __repr__ of all fields unless it is told not to.
+    source = inspect.getsource(kind) if kind.__module__.startswith("engine") else ""
+    assert "@dataclass" not in source or "repr=False" in source
+
+
+def test_what_a_run_works_with_shows_no_count_and_no_error() -> None:
+    domain = make_domain([4, 3, 2])
+    rng = np.random.default_rng(3)
+    codes = np.stack([rng.integers(0, n, 10_007) for n in domain.sizes], axis=1)
+    table = engine.Table.from_codes(codes, domain)
+    private, workload = engine.Private(table), engine.Workload.all_kway(domain, 2)
+    run = engine.run(engine.AimGrem(), private, workload, rho=1, seed=0)
+    candidates = Candidates(private, workload, run.release.beliefs)
+    completed = CompletedCandidates(private, workload, run.release.beliefs)
+    evaluated = engine.evaluate(run.release, private)
+    (error, *_) = evaluated.per_marginal.values()
+    shown = [table, private, private.marginal((0,)), candidates, completed, candidates._errors,
+             score(candidates, Budgets(run.release.ledger.total, run.release.ledger.total)),
+             evaluated, error, engine.compare(run.release.estimate(0), private)]  # fmt: skip
+    for value in shown:
+        for text in (repr(value), str(value), f"{value}"):
+            assert not re.search(r"\d{3,}|\d\.\d", text), text
+    # Every slot of the candidates holds N and every marginal: none of it gets into bytes.
+    for value in shown:
+        with pytest.raises(TypeError, match="cannot be pickled"):
+            pickle.dumps([value])
