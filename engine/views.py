@@ -1,3 +1,65 @@
 """Tidy frames of runs and releases under one name; ``engine.showing`` makes them."""
 
-from engine.showing.views import *  # noqa: F403
+from engine.showing.frames.choice import (
+    TOP,
+    Candidate,
+    Glimpse,
+    errors,
+    glimpse,
+    mean_l1,
+    selection,
+)
+from engine.showing.frames.plan import (
+    Cost,
+    Odds,
+    asked,
+    cost,
+    odds,
+    predicted,
+    predicted_curve,
+    smallest_epsilon,
+)
+from engine.showing.frames.rounds import POINTS, allocation, budget, measured, touched
+from engine.showing.frames.tables import (
+    Coverage,
+    cells_at,
+    comparison,
+    coverage,
+    coverage_limits,
+    noise_shape,
+    released,
+)
+from engine.showing.sentences import explain, explain_released, percent
+
+__all__ = [
+    "POINTS",
+    "TOP",
+    "Candidate",
+    "Cost",
+    "Coverage",
+    "Glimpse",
+    "Odds",
+    "allocation",
+    "asked",
+    "budget",
+    "cells_at",
+    "comparison",
+    "cost",
+    "coverage",
+    "coverage_limits",
+    "errors",
+    "explain",
+    "explain_released",
+    "glimpse",
+    "mean_l1",
+    "measured",
+    "noise_shape",
+    "odds",
+    "percent",
+    "predicted",
+    "predicted_curve",
+    "released",
+    "selection",
+    "smallest_epsilon",
+    "touched",
+]

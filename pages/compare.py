@@ -10,7 +10,7 @@ import streamlit as st
 import engine
 from engine.demonstrating import comparison
 from engine.demonstrating.comparison import BASELINES, CONTENDERS, METRICS, Trial
-from engine.showing import charts_compare
+from engine.showing import contenders, versus
 from pages.parts import figures, host, lecture, messages, samples, session, sources, text
 from pages.parts.asked import Compared
 from pages.parts.frame import through_app
@@ -257,7 +257,7 @@ def watch() -> None:
         )  # fmt: skip
     if done and not figures.hidden():
         bands = comparison.bands(done)
-        figures.draw(charts_compare.error_bands(bands, unit=METRICS["mean_l1"]), "live")
+        figures.draw(contenders.error_bands(bands, unit=METRICS["mean_l1"]), "live")
 
 
 # -- what came out ---------------------------------------------------------------------------------
@@ -311,7 +311,7 @@ def _curves(rows: list[Trial], metric: str) -> None:
     bands = comparison.bands(rows, metric)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        figures.draw(charts_compare.error_bands(bands, unit=METRICS[metric]), "bands")
+        figures.draw(contenders.error_bands(bands, unit=METRICS[metric]), "bands")
     with right:
         others = [m for m in dict.fromkeys(r.mechanism for r in rows) if m != HERO]
         if HERO not in {r.mechanism for r in rows} or not others:
@@ -323,7 +323,7 @@ def _curves(rows: list[Trial], metric: str) -> None:
         )  # fmt: skip
         frame = comparison.paired(rows, HERO, rival, metric)
         figures.draw(
-            charts_compare.paired(frame, CONTENDERS[HERO].name, CONTENDERS[rival].name), "paired"
+            contenders.paired(frame, CONTENDERS[HERO].name, CONTENDERS[rival].name), "paired"
         )
         lecture.prose(
             "Trials are simulation, not a release. Trial k has seed k for everyone; only "
@@ -338,7 +338,7 @@ def _closely(rows: list[Trial], asked: Compared, metric: str) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         grid = comparison.wins(rows, HERO, metric)
-        figures.draw(charts_compare.win_grid(grid, CONTENDERS[HERO].name), "wins")
+        figures.draw(contenders.win_grid(grid, CONTENDERS[HERO].name), "wins")
     with right:
         _by_marginal(rows, asked)
 
@@ -358,7 +358,7 @@ def _by_marginal(rows: list[Trial], asked: Compared) -> None:
     if len(frame):
         first, second = CONTENDERS[HERO].name, CONTENDERS[rival].name
         title = f"By marginal, ε = {epsilon:g}"
-        figures.draw(charts_compare.dumbbell(frame, first, second, title=title), "dumbbell")
+        figures.draw(versus.dumbbell(frame, first, second, title=title), "dumbbell")
 
 
 def _time(rows: list[Trial], metric: str) -> None:
@@ -366,10 +366,10 @@ def _time(rows: list[Trial], metric: str) -> None:
     with left:
         frame = comparison.relative(rows, RIVAL, metric)
         if len(frame):
-            figure = charts_compare.trade_off(frame, CONTENDERS[RIVAL].name)
+            figure = contenders.trade_off(frame, CONTENDERS[RIVAL].name)
             figures.draw(figure, "figure_four")
     with right:
-        figures.draw(charts_compare.run_time(comparison.bands(rows, "seconds")), "time")
+        figures.draw(contenders.run_time(comparison.bands(rows, "seconds")), "time")
         if max(r.seconds for r in rows) < 0.5:
             lecture.prose("Runs this short say little about time: take a larger table.")
         lecture.prose("AIM with a graphical model takes minutes; run it from Python (extra pgm).")

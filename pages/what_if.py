@@ -14,7 +14,7 @@ import streamlit as st
 import engine
 from engine.demonstrating import comparison
 from engine.demonstrating.comparison import Point, Setting
-from engine.showing import charts_compare
+from engine.showing import versus
 from engine.types import AttributeSet
 from pages.parts import figures, lecture, messages, session, sources, text
 from pages.parts.asked import Base, Changed
@@ -284,7 +284,7 @@ def results(job: Job[tuple[int, Point]]) -> None:
     shares = [comparison.spending(run[-1].release) for run in runs]
     narrow, _ = st.columns([3, 2])
     with narrow:
-        figures.draw(charts_compare.allocation(shares, names), "what_if_allocation")
+        figures.draw(versus.allocation(shares, names), "what_if_allocation")
 
 
 def _forget() -> None:
@@ -298,8 +298,8 @@ def _overlaid(runs: list[list[Point]], names: tuple[str, str], domain: engine.Do
     )
     left, right = st.columns([3, 2], gap="large")
     with left:
-        figures.draw(charts_compare.overlay(frame, names), "overlay")
-        figures.draw(charts_compare.difference(frame, names), "gap")
+        figures.draw(versus.overlay(frame, names), "overlay")
+        figures.draw(versus.difference(frame, names), "gap")
     with right:
         ends = [run[-1].per_marginal for run in runs]
         rows: list[dict[str, Any]] = [
@@ -314,7 +314,7 @@ def _overlaid(runs: list[list[Point]], names: tuple[str, str], domain: engine.Do
             "difference", key=lambda gaps: gaps.abs(), ascending=False, ignore_index=True
         )
         title = "At the end, by marginal"
-        figures.draw(charts_compare.dumbbell(table, *names, title=title, most=11), "what_if_ends")
+        figures.draw(versus.dumbbell(table, *names, title=title, most=11), "what_if_ends")
 
 
 def _numbers(runs: list[list[Point]], names: tuple[str, str]) -> None:

@@ -16,7 +16,12 @@ from engine.demonstrating.evaluation import Comparison, compare
 from engine.errors import OptionError
 from engine.mechanisms.base import Run
 from engine.released import Estimate
-from engine.showing import charts, html, pictures, views
+from engine.showing import html, lattice, pictures, rounds, tables, touched
+from engine.showing.figure import Figure
+from engine.showing.frames import rounds as moments
+from engine.showing.frames import tables as cells
+from engine.showing.sentences import explain_released
+from engine.showing.texts import safe
 from engine.trace import RoundEnded, Started
 from engine.types import AttributeSet
 
@@ -36,7 +41,7 @@ class Sheet:
     """
 
     title: str
-    figures: tuple[charts.Figure, ...]
+    figures: tuple[Figure, ...]
     notes: tuple[str, ...] = ()
     width: int = pictures.WIDTH
 
@@ -71,13 +76,13 @@ def round(run: Run, number: int, *attributes: str | int) -> Sheet:
     """
     after, event = run.at(number), run.events[number]
     domain, workload = after.domain, after.workload
-    spent = charts.ledger(views.budget(run.events[: number + 1]), at=number)
+    spent = rounds.ledger(moments.budget(run.events[: number + 1]), at=number)
     look = flat(domain.sizes, domain.attrs(*attributes) or selected(run, number))
     closely, notes = _closely(after.estimate(*look)) if look else ((), ())
     if not isinstance(event, RoundEnded):
         assert isinstance(event, Started)
         first = (
-            [charts.measured(views.measured(event.measurements, domain))]
+            [rounds.measured(moments.measured(event.measurements, domain))]
             if event.measurements
             else []
         )
@@ -85,18 +90,18 @@ def round(run: Run, number: int, *attributes: str | int) -> Sheet:
         return Sheet("Before round 1", (*first, *closely, spent), (note, *notes))
     gamma = selected(run, number)
     inside = [m for m in event.measurements if set(m.attrs) <= set(gamma)]
-    moved = views.touched(run.at(number - 1).beliefs, after.beliefs, event, workload)
+    moved = moments.touched(run.at(number - 1).beliefs, after.beliefs, event, workload)
     chosen = "everything" if event.selected is None else domain.label(gamma)
     return Sheet(
         f"Round {number} of {len(run.rounds)}: {chosen}",
         (
-            charts.lattice(views.allocation(event, domain, gamma)),
+            lattice.lattice(moments.allocation(event, domain, gamma)),
             *closely,
-            charts.measured(views.measured(inside, domain)),
-            charts.touched(moved, domain.names, threshold=event.threshold),
+            rounds.measured(moments.measured(inside, domain)),
+            touched.touched(moved, domain.names, threshold=event.threshold),
             spent,
         ),
-        (*views.explain_released(event, domain), *notes),
+        (*explain_released(event, domain), *notes),
     )
 
 
@@ -106,7 +111,7 @@ def selected(run: Run, number: int) -> AttributeSet:
     return run.release.workload.marginals[0] if selected is None else selected
 
 
-def _closely(estimate: Estimate) -> tuple[tuple[charts.Figure, ...], tuple[str, ...]]:
+def _closely(estimate: Estimate) -> tuple[tuple[Figure, ...], tuple[str, ...]]:
     note = f"{estimate.label}: noise σ of {estimate.std or 0:,.3g} records in each cell."
     if estimate.unmeasured:
         note += " Part of it was never measured and is counted as zero."
@@ -126,12 +131,12 @@ def filmstrip(run: Run, *attributes: str | int, frames: int = 4) -> Sheet:
     """
     domain, last = run.release.domain, len(run.rounds)
     gamma = domain.attrs(*attributes) or flat(domain.sizes, selected(run, last))
-    moments = sorted({int(k) for k in np.linspace(0, last, max(frames, 2)).round()})
-    estimates = [run.at(k).estimate(*gamma) for k in moments]
+    instants = sorted({int(k) for k in np.linspace(0, last, max(frames, 2)).round()})
+    estimates = [run.at(k).estimate(*gamma) for k in instants]
     limits = _spread([e.values for e in estimates])
     figures = [
         marginal(estimate, title=_moment(k, last), limits=limits, small=True)
-        for k, estimate in zip(moments, estimates, strict=True)
+        for k, estimate in zip(instants, estimates, strict=True)
     ]
     return Sheet(domain.label(gamma), tuple(figures), width=_frame(figures))
 
@@ -158,7 +163,7 @@ def marginal(
     title: str | None = None,
     limits: tuple[float, float] | None = None,
     small: bool = False,
-) -> charts.Figure:
+) -> Figure:
     """Draw a marginal of one or two attributes: a release's, or one beside the truth.
 
     Args:
@@ -177,15 +182,15 @@ def marginal(
             f"A picture shows one or two attributes; this marginal has {len(names)}. Ask for "
             "another one."
         )
-    frame = views.comparison(shown) if isinstance(shown, Comparison) else views.released(shown)
-    title = charts.safe(title or shown.domain.label(shown.attrs), longest=60)
+    frame = cells.comparison(shown) if isinstance(shown, Comparison) else cells.released(shown)
+    title = safe(title or shown.domain.label(shown.attrs), longest=60)
     if len(names) == 1:
-        return charts.bars(frame, names[0], title=title)
+        return tables.bars(frame, names[0], title=title)
     pair = (names[0], names[1])
-    return charts.heatmap(frame, column, pair, title=title, limits=limits, small=small)
+    return tables.heatmap(frame, column, pair, title=title, limits=limits, small=small)
 
 
-def truth(estimate: Estimate, table: CountSource | Private) -> tuple[charts.Figure, ...]:
+def truth(estimate: Estimate, table: CountSource | Private) -> tuple[Figure, ...]:
     """Draw an estimate beside the truth, for a demonstration's screen. Not private.
 
     Raises:
@@ -202,7 +207,7 @@ def truth(estimate: Estimate, table: CountSource | Private) -> tuple[charts.Figu
     )
 
 
-def picture(shown: object) -> tuple[charts.Figure, ...]:
+def picture(shown: object) -> tuple[Figure, ...]:
     """Return what a picture says more than a table of a result; nothing where it does not."""
     if isinstance(shown, Comparison) and len(shown.attrs) == 2:
         return (marginal(shown, column="difference", title="Released less true"),)
@@ -216,12 +221,12 @@ def picture(shown: object) -> tuple[charts.Figure, ...]:
 _MOST_CELLS_SHOWN = 4_000
 
 
-def _frame(figures: Sequence[charts.Figure]) -> int:
+def _frame(figures: Sequence[Figure]) -> int:
     """Pixels for each frame of a strip: four fit beside each other, or three with many labels."""
     return 210 if max(len(figure.frame) for figure in figures) <= 40 else 280
 
 
-def beside(plain: dict[str, Any], figures: Sequence[charts.Figure]) -> dict[str, Any]:
+def beside(plain: dict[str, Any], figures: Sequence[Figure]) -> dict[str, Any]:
     """Add pictures to what a notebook shows of a result."""
     if not figures:
         return plain

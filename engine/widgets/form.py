@@ -9,7 +9,7 @@ from typing import Any
 import ipywidgets as w
 
 import engine
-from engine.showing import charts
+from engine import charts
 from engine.tables import CountSource, Private
 from engine.widgets.jobs import Job, Report, Runner
 from engine.widgets.player import Explorer

@@ -7,8 +7,9 @@ from typing import Any
 import ipywidgets as w
 
 import engine
-from engine.showing import charts, html, pictures, sheets, views
-from engine.showing.charts import Figure
+from engine import charts, views
+from engine.showing import html, pictures, sheets
+from engine.showing.figure import Figure
 from engine.showing.sheets import Sheet
 from engine.tables import CountSource, Private
 from engine.types import AttributeSet

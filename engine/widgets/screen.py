@@ -7,7 +7,7 @@ from IPython.core.getipython import get_ipython
 from IPython.display import HTML, clear_output, display
 
 from engine.showing import html, pictures
-from engine.showing.charts import Figure
+from engine.showing.figure import Figure
 from engine.showing.sheets import Sheet
 
 COLOUR = "var(--jp-ui-font-color1, inherit)"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import engine
+from engine import views
 from engine.demonstrating.evaluation import NotReleased
-from engine.showing import views
 from engine.tables import CountSource, Private
 
 MECHANISMS: dict[str, Callable[[], Any]] = {

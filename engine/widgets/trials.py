@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import ipywidgets as w
 
 import engine
+from engine import charts
 from engine.demonstrating.evaluation import NotReleased
-from engine.showing import charts, html
+from engine.showing import html
 from engine.showing.sheets import Sheet
 from engine.tables import CountSource, Private
 from engine.widgets.jobs import Job, Report, Runner

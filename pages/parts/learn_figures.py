@@ -11,8 +11,8 @@ import engine
 from engine.charts import Figure
 from engine.domain import subsets
 from engine.selection import EXPECTED_ABSOLUTE
-from engine.showing import charts_learn
-from engine.showing.charts_learn import Stage
+from engine.showing import learning, learning_rounds
+from engine.showing.learning import Stage
 from engine.types import FloatArray
 from engine.views import percent
 from pages.parts import figures, lecture, lessons
@@ -71,7 +71,7 @@ def _editor() -> FloatArray:
 def _down(mu: FloatArray, tau: tuple[int, ...], zeta: FloatArray) -> Figure:
     numbers = ", ".join(f"{v:,.6g}" for v in np.ravel(zeta).tolist())
     what = {0: "its one number is", 1: "its numbers are"}[min(zeta.size - 1, 1)]
-    return charts_learn.stages(
+    return learning.stages(
         lessons.taken_apart(mu, tau),
         title="Taken apart, one axis at a time",
         sentence=f"The residual over {_NAMES[tau]}: {what} {numbers}. Sum adds the slices, sub "
@@ -80,7 +80,7 @@ def _down(mu: FloatArray, tau: tuple[int, ...], zeta: FloatArray) -> Figure:
 
 
 def _up(zeta: FloatArray, tau: tuple[int, ...]) -> Figure:
-    return charts_learn.stages(
+    return learning.stages(
         lessons.put_back(zeta, tau),
         title="Put back, one axis at a time",
         sentence=f"The part of the table that the residual over {_NAMES[tau]} carries. Smear "
@@ -107,7 +107,7 @@ def _rebuilt(mu: FloatArray) -> None:
         if whole
         else f"Without the others the rebuilt table is off by {off:,.4g} people in all."
     )
-    figure = charts_learn.stages(content, title="Rebuilt", sentence=sentence, across=2)
+    figure = learning.stages(content, title="Rebuilt", sentence=sentence, across=2)
     narrow, _ = st.columns([3, 2])
     with narrow:
         figures.draw(figure, "learn_rebuilt")
@@ -138,10 +138,10 @@ def noise() -> None:
     )
     left, right = st.columns([3, 2], gap="large")
     with left:
-        figures.draw(charts_learn.cloud(pairs, covariance, sentence=sentence), "learn_cloud")
+        figures.draw(learning.cloud(pairs, covariance, sentence=sentence), "learn_cloud")
     with right:
         figures.draw(
-            charts_learn.stages(
+            learning.stages(
                 [Stage("V", v)], title="How it goes together", across=1,
                 sentence=f"V for {n} values: 2 on the diagonal, 1 beside it.",
             ),
@@ -185,7 +185,7 @@ def water() -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         figures.draw(
-            charts_learn.vessels(found.frame, level=found.level, budget=float(budget)),
+            learning_rounds.vessels(found.frame, level=found.level, budget=float(budget)),
             "learn_water",
         )
     with right:
@@ -254,14 +254,14 @@ def lazy() -> None:
     )
     left, right = st.columns(2, gap="large")
     with left:
-        figures.draw(charts_learn.members(frame, sentence=sentence), "learn_members")
+        figures.draw(learning_rounds.members(frame, sentence=sentence), "learn_members")
     with right:
         sample = st.segmented_control(
             "A run on", ["titanic", "adult"], default="adult", required=True, key="learn_lazy_run",
             format_func=str.title, persist_state="session",
         )  # fmt: skip
         run = lessons.recorded(sample or "adult")
-        figures.draw(charts_learn.work(lessons.lazy_work(run)), "learn_work")
+        figures.draw(learning_rounds.work(lessons.lazy_work(run)), "learn_work")
     _try("More attributes: which share of the tables is touched by a pair?")
 
 
@@ -281,7 +281,7 @@ def anneal() -> None:
     )  # fmt: skip
     run = lessons.recorded("adult", float(epsilon))
     frame = lessons.annealing(run)
-    figures.draw(charts_learn.annealing(frame), "learn_anneal")
+    figures.draw(learning_rounds.annealing(frame), "learn_anneal")
     st.markdown(
         f"“Noise alone” is √(2/π) · σ · cells = {EXPECTED_ABSOLUTE:.4f} · σ · cells. At ε = "
         f"{epsilon:g} this run has {run.rounds} rounds; without annealing it could have had "
@@ -315,7 +315,7 @@ def choose() -> None:
         key="learn_em", format_func=lambda e: f"{e:.3g}", persist_state="session",
     )  # fmt: skip
     frame = lessons.chances(scores, epsilon)
-    figures.draw(charts_learn.chances(frame, epsilon=epsilon), "learn_chances")
+    figures.draw(learning_rounds.chances(frame, epsilon=epsilon), "learn_chances")
     st.markdown(
         f"ε = **{epsilon:.4g}**, cost ρ = ε²/8 = **{float(lessons.promise(epsilon)):.4g}**. "
         "One person more or less changes no chance by more than a factor "
@@ -342,7 +342,7 @@ def negative() -> None:
     said = f"{below} of {len(one)} counts are below zero in this draw."
     left, right = st.columns(2, gap="large")
     with left:
-        figures.draw(charts_learn.below_zero(one, sentence=said), "learn_below")
+        figures.draw(learning.below_zero(one, sentence=said), "learn_below")
     with right:
         _vote(sums, float(one["true"].sum()))
 
@@ -364,7 +364,7 @@ def _vote(sums: object, true: float) -> None:
         f"Over 400 draws the sums as measured average {kept:.4g} (true: {true:g}); with negative "
         f"counts cut off {cut:.4g}: too large by {cut - true:.3g}."
     )
-    figures.draw(charts_learn.bias(sums, sentence=said), "learn_bias")
+    figures.draw(learning.bias(sums, sentence=said), "learn_bias")
     right = "Right" if vote.startswith("a feature") else "Look again"
     st.markdown(
         f"**{right}:** noise goes both ways and cancels in a sum. Cut off one side and every sum "

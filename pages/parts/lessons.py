@@ -17,7 +17,7 @@ from engine import axes
 from engine.completing.projection import clip_table
 from engine.domain import subsets
 from engine.noise import probabilities
-from engine.showing.charts_learn import Stage
+from engine.showing.learning import Stage
 from engine.types import AttributeSet, FloatArray
 from pages.parts import session
 

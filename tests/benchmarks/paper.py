@@ -36,7 +36,7 @@ import speed
 
 import engine
 from engine.mechanisms.base import measure_selected
-from engine.showing import charts_compare
+from engine.showing import contenders, palette
 
 HERE = Path(__file__).resolve().parent
 FIELDS = ("experiment", "case", "measure", "ours", "paper", "why")
@@ -62,7 +62,7 @@ def found(experiment: str, case: str, measure: str, ours: float, paper: str, why
 # -- figure 3 -----------------------------------------------------------------------------------
 
 OPERATIONS = ("decompose", "reconstruct")
-WAYS = {"in-axis": charts_compare.BLUE, "Kronecker": charts_compare.ORANGE}
+WAYS = {"in-axis": palette.BLUE, "Kronecker": palette.ORANGE}
 KRONECKER = "In-axis operations against Kronecker products"
 
 
@@ -328,13 +328,13 @@ def runs_chart(drawn: View, frame: pd.DataFrame) -> Row:
 
 
 STYLES = {
-    GREM: charts_compare.STYLES["aim_grem_paper"],
-    COMPLETED: (charts_compare.STYLES["aim_grem"][0], "diamond"),
-    PLANNER: charts_compare.STYLES["residual_planner"],
-    PGM: (charts_compare.PINK, "cross"),
+    GREM: contenders.STYLES["aim_grem_paper"],
+    COMPLETED: (contenders.STYLES["aim_grem"][0], "diamond"),
+    PLANNER: contenders.STYLES["residual_planner"],
+    PGM: (palette.PINK, "cross"),
 }
 """Colour and shape, as in the app."""
-GREY = charts_compare.GREY
+GREY = palette.GREY
 
 
 def quantity(field: str, title: str) -> Row:

@@ -11,7 +11,7 @@ import pytest
 import engine
 from engine.charts import Figure
 from engine.demonstrating import comparison
-from engine.showing import charts_compare, charts_learn
+from engine.showing import contenders, learning, learning_rounds, versus
 from pages.parts import lecture, lessons
 from tests.pages.test_charts import HOSTILE, _fields
 
@@ -41,14 +41,14 @@ def figures(domain: engine.Domain) -> list[Figure]:
 
 def _compared(rows: list[comparison.Trial], domain: engine.Domain) -> Iterator[Figure]:
     bands = comparison.bands(rows)
-    yield charts_compare.error_bands(bands, unit="mean L1 error ÷ N")
+    yield contenders.error_bands(bands, unit="mean L1 error ÷ N")
     paired = comparison.paired(rows, "aim_grem", "residual_planner")
-    yield charts_compare.paired(paired, "AIM+GReM", "ResidualPlanner")
-    yield charts_compare.win_grid(comparison.wins(rows, "aim_grem"), "AIM+GReM")
+    yield contenders.paired(paired, "AIM+GReM", "ResidualPlanner")
+    yield contenders.win_grid(comparison.wins(rows, "aim_grem"), "AIM+GReM")
     frame = comparison.by_marginal(rows, "aim_grem", "uniform", 2.0, domain)
-    yield charts_compare.dumbbell(frame, "AIM+GReM", "Uniform", title="By marginal")
-    yield charts_compare.run_time(comparison.bands(rows, "seconds"))
-    yield charts_compare.trade_off(comparison.relative(rows), "ResidualPlanner")
+    yield versus.dumbbell(frame, "AIM+GReM", "Uniform", title="By marginal")
+    yield contenders.run_time(comparison.bands(rows, "seconds"))
+    yield contenders.trade_off(comparison.relative(rows), "ResidualPlanner")
 
 
 def _overlaid() -> Iterator[Figure]:
@@ -57,30 +57,30 @@ def _overlaid() -> Iterator[Figure]:
         columns=["who", "round", "spent", "error"],
     )
     names = ("as it is", "constructor")
-    yield charts_compare.overlay(frame, names)
-    yield charts_compare.difference(frame, names)
-    yield charts_compare.allocation([{0: 0.1, 1: 0.5}, {0: 0.2, 2: 0.7}], names)
+    yield versus.overlay(frame, names)
+    yield versus.difference(frame, names)
+    yield versus.allocation([{0: 0.1, 1: 0.5}, {0: 0.2, 2: 0.7}], names)
 
 
 def _taught(domain: engine.Domain) -> Iterator[Figure]:
     mu = np.arange(6.0).reshape(2, 3)
-    yield charts_learn.stages(lessons.taken_apart(mu, (0,)), title="Apart", sentence="So it is.")
+    yield learning.stages(lessons.taken_apart(mu, (0,)), title="Apart", sentence="So it is.")
     draws = lessons.residual_noise(3, 2.0)
-    yield charts_learn.cloud(draws, 4 * lessons.structure(3), sentence="A cloud of noise.")
+    yield learning.cloud(draws, 4 * lessons.structure(3), sentence="A cloud of noise.")
     found = lessons.water((2, 3), {(): 1.0}, 1.0)
-    yield charts_learn.vessels(found.frame, level=found.level, budget=1.0)
+    yield learning_rounds.vessels(found.frame, level=found.level, budget=1.0)
     chances = lessons.chances(dict.fromkeys(HOSTILE, 1.0), 0.5)
-    yield charts_learn.chances(chances, epsilon=0.5)
-    yield charts_learn.work(pd.DataFrame({"round": [1, 2], "lazy": [3, 4], "full": [9, 9]}))
-    yield charts_learn.members(lessons.holders(5, 2, (0,)), sentence="These hold it.")
+    yield learning_rounds.chances(chances, epsilon=0.5)
+    yield learning_rounds.work(pd.DataFrame({"round": [1, 2], "lazy": [3, 4], "full": [9, 9]}))
+    yield learning_rounds.members(lessons.holders(5, 2, (0,)), sentence="These hold it.")
     rounds = pd.DataFrame(
         {"round": [1, 2], "change": [9.0, 1.0], "threshold": [3.0, 3.0], "sigma": [2.0, 1.0],
          "annealed": [False, True], "last": [False, False]}
     )  # fmt: skip
-    yield charts_learn.annealing(rounds)
+    yield learning_rounds.annealing(rounds)
     one, sums = lessons.noisy_counts(dict.fromkeys(HOSTILE, 1), 2.0, seed=0)
-    yield charts_learn.below_zero(one, sentence="Some are below zero.")
-    yield charts_learn.bias(sums, sentence="Cut off they are too large.")
+    yield learning.below_zero(one, sentence="Some are below zero.")
+    yield learning.bias(sums, sentence="Cut off they are too large.")
 
 
 def test_every_chart_is_valid_and_labelled(figures: list[Figure]) -> None:
@@ -119,6 +119,6 @@ def test_enlarged_charts_stay_valid(figures: list[Figure]) -> None:
 
 
 def test_every_contender_has_a_style_of_its_own() -> None:
-    assert list(charts_compare.STYLES) == list(comparison.CONTENDERS)
-    looks = [(colour, shape) for colour, shape, _ in charts_compare.STYLES.values()]
+    assert list(contenders.STYLES) == list(comparison.CONTENDERS)
+    looks = [(colour, shape) for colour, shape, _ in contenders.STYLES.values()]
     assert len(set(looks)) == len(looks)
