@@ -25,6 +25,7 @@ FLAT = (
     "workload",
     "accounting",
     "noise",
+    "exact_noise",
     "released",
     "planner",
     "grem",
@@ -33,7 +34,7 @@ FLAT = (
     "selection",
     "measure",
 )
-_EXACT = {"exact", "tables", "selection", "measure"}
+_EXACT = {"exact", "exact_noise", "tables", "selection", "measure"}
 _RELEASED = set(FLAT) - _EXACT
 ROOMS: dict[str, set[str]] = {
     # Lowest first, with what each may import besides itself.

@@ -1,0 +1,148 @@
+"""Exact noise: bounds that hold, nothing drawn that was not paid, no floating point, no seed."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import math
+import multiprocessing
+import os
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import engine
+from engine import exact_noise
+from engine.exact_noise import ExactNoise, GridScores
+
+VARIANCES = st.one_of(
+    st.fractions(min_value=Fraction(1, 4000), max_value=100),
+    st.fractions(min_value=1, max_value=10**12),
+    st.integers(1, 2**72).map(Fraction),
+)
+
+
+@given(VARIANCES, st.lists(st.integers(0, 2**45), min_size=1, max_size=20), st.data())
+def test_the_bounds_of_an_exponent_hold(
+    variance: Fraction, sizes: list[int], data: st.DataObject
+) -> None:
+    law = exact_noise._Gaussian.of(variance)
+    near = data.draw(st.lists(st.integers(0, 12 * law.scale), min_size=1, max_size=20))
+    size = np.array([*sizes, *near, 0, law.scale, int(variance / law.scale)], dtype=np.int64)
+    low, high = law.bounds(size)
+    for k, s in enumerate(size.tolist()):
+        x = law.exponent(s) * 2**40
+        assert low[k] <= x
+        if low[k] < 64 << 40:
+            assert high[k] >= x
+            # And close enough that fractions are seldom needed.
+            assert high[k] - low[k] <= 2**24
+
+
+def test_the_bounds_of_exp_minus_one_hold_and_are_close() -> None:
+    import mpmath
+
+    with mpmath.workdps(80):
+        for n in (0, 5, 62, 124, 200):
+            low, high = exact_noise._around_exp(n)
+            exact = mpmath.exp(-1) * 2**n
+            assert low <= exact <= high
+            assert high - low <= 2
+
+
+@given(st.integers(1, 2**40))
+def test_uniform_numbers_stay_below_their_limit(limit: int) -> None:
+    drawn = exact_noise._below(limit, 200)
+    assert drawn.min() >= 0
+    assert drawn.max() < limit
+
+
+def test_no_floating_point_number_is_made_on_the_way() -> None:
+    tree = ast.parse(inspect.getsource(exact_noise))
+    quotients = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == "_spend":
+            node.body = []  # its message writes a budget for people
+        elif isinstance(node, ast.FunctionDef) and node.name == "gaussian":
+            node.args = ast.arguments([], [], None, [], [], None, [])  # it refuses them
+    for node in ast.walk(tree):
+        assert not (isinstance(node, ast.Constant) and isinstance(node.value, float)), node.lineno
+        assert not (isinstance(node, ast.Name) and node.id == "float"), node.lineno
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            quotients.add(ast.unparse(node))
+    # Each has a fraction above or below.
+    assert quotients == {
+        "self.epsilon / (2 * self.reach)", "self.epsilon ** 2 / 8", "exact(int(ahead[j])) / k",
+        "f / k", "self.variance / self.scale", "variance / scale", "sensitivity / (2 * variance)",
+        "(size - self.variance / self.scale) ** 2 / (2 * self.variance)",
+        "(size - variance / scale) ** 2 / (2 * variance)",
+    }  # fmt: skip
+    for variance in (Fraction(1, 2), Fraction(10**20), Fraction(1, 10**6)):
+        drawn = exact_noise.discrete_gaussian(3, variance=variance)
+        assert drawn.dtype in (np.dtype(np.int64), np.dtype(object))
+        assert all(type(x) is int for x in drawn.tolist())
+
+
+@pytest.mark.parametrize("variance", [Fraction(0), Fraction(-1), 0.5, math.nan, math.inf])
+def test_a_variance_that_is_no_fraction_above_0_is_refused(variance: object) -> None:
+    with pytest.raises(engine.BudgetError) as caught:
+        exact_noise.discrete_gaussian(1, variance=variance)  # type: ignore[arg-type]
+    assert caught.value.code == "E_VARIANCE"
+
+
+def test_nothing_is_drawn_that_was_not_paid(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = []
+    urandom = os.urandom
+    monkeypatch.setattr(os, "urandom", lambda n: drawn.append(n) or urandom(n))
+    rng, cells = ExactNoise(), np.zeros((2, 3), dtype=np.int64)
+    scores = GridScores(np.array([3, 0]), 4, Fraction(1))
+    for draw in (
+        lambda: rng.noisy(cells, variance=Fraction(4), sensitivity=1),
+        lambda: rng.choose_exactly(scores),
+    ):
+        with pytest.raises(engine.BudgetError) as caught:
+            draw()
+        assert caught.value.code == "E_OVERSPEND"
+    assert drawn == []
+    rng.paid(Fraction(1, 8) + Fraction(1, 8))
+    assert rng.noisy(cells, variance=Fraction(4), sensitivity=1).shape == (2, 3)
+    assert rng.choose_exactly(scores) in (0, 1)
+    with pytest.raises(engine.BudgetError):
+        rng.choose_exactly(scores)
+    # Twice the sensitivity costs twice as much.
+    rng.paid(Fraction(1, 8))
+    with pytest.raises(engine.BudgetError):
+        rng.noisy(cells, variance=Fraction(4), sensitivity=2)
+
+
+def test_floating_point_noise_is_refused_by_an_exact_source() -> None:
+    rng = ExactNoise()
+    assert not rng.rehearsal
+    for ask in (lambda: rng.gaussian((2,), variance=1.0), lambda: rng.choose(np.zeros(3))):
+        with pytest.raises(engine.BudgetError) as caught:
+            ask()
+        assert caught.value.code == "E_INEXACT"
+
+
+def _some(_: int) -> list[int]:
+    return exact_noise.discrete_gaussian(8, variance=Fraction(10**12)).tolist()
+
+
+def test_forked_processes_draw_different_noise() -> None:
+    with multiprocessing.get_context("fork").Pool(4) as pool:
+        streams = pool.map(_some, range(8))
+    assert len({tuple(stream) for stream in streams}) == 8
+
+
+def test_equal_shapes_are_kept_and_integers_of_any_size_are_added() -> None:
+    rng = ExactNoise()
+    rng.paid(Fraction(10))
+    exact = np.arange(6, dtype=np.int64).reshape(1, 2, 3)
+    assert rng.noisy(exact, variance=Fraction(1, 2), sensitivity=1).shape == (1, 2, 3)
+    huge = rng.noisy(exact, variance=Fraction(10) ** 60, sensitivity=1)
+    assert huge.shape == (1, 2, 3)
+    assert max(map(abs, huge.ravel().tolist())) > 2**63
+    assert rng.noisy(np.array(7), variance=Fraction(2), sensitivity=1).shape == ()
