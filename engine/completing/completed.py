@@ -4,7 +4,7 @@ GReM counts a residual that was never measured as zero. Here the table of a marg
 the bottom: what was measured is shrunk towards what the levels below predict, by as much as noise
 demands (``shrinkage``), and what was not measured is as the levels below imply, no more.
 
-* total: as estimated, lowered where noise hides the cells, not below zero;
+* total: as estimated, not below zero (``totals``; lowered where noise hides the cells, if asked);
 * one attribute: posterior mean of its counts;
 * two, measured: the product of the two, plus the posterior mean of the interaction, raked to the
   two tables of one attribute;
@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from itertools import combinations
 from typing import Any
 
@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from engine import axes, kernels
 from engine.completing import fitting, routes, shrinkage, shrinking, triples
+from engine.completing.totals import UNBIASED, Total, total_of
 from engine.domain import Domain, subsets
 from engine.layout import Layout
 from engine.released import Beliefs, Estimate
@@ -47,17 +48,20 @@ _PARALLEL_CELLS = 200_000
 """Cells below which a second thread costs more than it brings."""
 
 
-def maxent(beliefs: Beliefs, domain: Domain, gamma: AttributeSet) -> Estimate:
+def maxent(
+    beliefs: Beliefs, domain: Domain, gamma: AttributeSet, *, total: Total = UNBIASED
+) -> Estimate:
     """Return the completed table of one marginal of any degree; its variance is not known.
 
     Args:
         beliefs: What was measured; pairs beyond gamma help to complete those within.
         domain: Of the attributes.
         gamma: Which marginal.
+        total: What it adds up to (``totals``).
     """
     closure = {tau for attrs in (gamma, *beliefs) for tau in subsets(attrs)}
     ordered = sorted(closure, key=lambda attrs: (len(attrs), attrs))
-    return estimate_of(Completed(Layout(domain.sizes, ordered), beliefs), domain, gamma)
+    return estimate_of(Completed(Layout(domain.sizes, ordered), beliefs, total), domain, gamma)
 
 
 def estimate_of(tables: Completed, domain: Domain, gamma: AttributeSet) -> Estimate:
@@ -70,26 +74,28 @@ def estimate_of(tables: Completed, domain: Domain, gamma: AttributeSet) -> Estim
     return Estimate(domain, gamma, tables.table(gamma), None, unmeasured, "maxent")
 
 
-def expected_precisions(layout: Layout, beliefs: Beliefs) -> dict[AttributeSet, float]:
+def expected_precisions(
+    layout: Layout, beliefs: Beliefs, total: Total = UNBIASED
+) -> dict[AttributeSet, float]:
     """Say how well the size of each interaction is known before it is measured, as a precision.
 
     The interaction over tau is taken as RELATIVE^(2|tau| - 2) times the square of the table that
     its 1-way marginals predict: the more attributes, the less is left to say. Only what is released
     goes in.
     """
-    return kept(layout, beliefs).expected_precisions()
+    return kept(layout, beliefs, total).expected_precisions()
 
 
 _kept: list[Completed] = []
 _KEPT = 2
 
 
-def kept(layout: Layout, beliefs: Beliefs) -> Completed:
+def kept(layout: Layout, beliefs: Beliefs, total: Total = UNBIASED) -> Completed:
     """Return completed tables for these beliefs; those last asked for are kept."""
     for tables in _kept:
-        if tables.beliefs is beliefs and tables.layout is layout:
+        if tables.beliefs is beliefs and tables.layout is layout and tables.adds_up_to == total:
             return tables
-    tables = Completed(layout, beliefs)
+    tables = Completed(layout, beliefs, total)
     _kept[:] = [*_kept[-(_KEPT - 1) :], tables]
     return tables
 
@@ -102,11 +108,13 @@ class Completed:
     Args:
         layout: Closed under subsets, sorted by size; tables are in its memory order.
         beliefs: What was measured.
+        total: What every table adds up to (``totals``).
     """
 
-    def __init__(self, layout: Layout, beliefs: Beliefs) -> None:
+    def __init__(self, layout: Layout, beliefs: Beliefs, total: Total = UNBIASED) -> None:
         self.layout = layout
         self.beliefs = beliefs
+        self.adds_up_to = total
         d = len(layout.sizes)
         self._sizes: IntArray = np.array(layout.sizes, dtype=np.int64)
         self._rank: IntArray = np.lexsort((np.arange(d), self._sizes)).argsort()
@@ -286,7 +294,7 @@ class Completed:
             if (everything or (i,) in changed) and (i,) in self.layout.index
         ]  # fmt: skip
         learned, self._learned = self._learned, self._learnable()
-        self._total = _low_total(self.beliefs, self.layout.sizes)
+        self._total = total_of(self.beliefs, self.layout.sizes, self.adds_up_to)
         for i in ones:
             self._ones[i][...] = self._one(i)
         learning = {*learned, *self._learned}
@@ -419,22 +427,6 @@ class Completed:
     def _product(self, a: int, b: int) -> FloatArray:
         product: FloatArray = np.outer(self._ones[a], self._ones[b] / max(self._total, 1e-300))
         return product
-
-
-def _low_total(beliefs: Beliefs, sizes: Sequence[int]) -> float:
-    """The number of records, taken the lower the less is known of where they are.
-
-    Where noise hides the cells, most records of a table lie in cells that should hold none: a total
-    too high then costs its whole excess, one too low almost nothing. So up to one standard
-    deviation is taken off, all of it if three attributes of typical size leave a cell far fewer
-    records than the total's noise, nothing if they leave far more.
-    """
-    belief = beliefs.get(())
-    if belief is None:
-        return 0.0
-    total, std = float(belief.values), 1.0 / math.sqrt(belief.precision)
-    cells = math.exp(3.0 * float(np.mean(np.log(sizes))))
-    return max(total - std / (1.0 + max(total, 0.0) / cells / std), 0.0)
 
 
 def _projected(table: FloatArray, total: float) -> FloatArray:

@@ -15,6 +15,7 @@ import numpy as np
 from engine import grem
 from engine.accounting import Ledger
 from engine.completing import completed
+from engine.completing.totals import LOWERED, UNBIASED, Total
 from engine.domain import Domain
 from engine.errors import DataError, EngineError, WorkloadError
 from engine.released import Beliefs, Estimate, Measurement
@@ -39,6 +40,8 @@ class Release:
         delta: Its other half.
         completion: How estimates answer: ``"maxent"`` completes what was not measured, None counts
             it as zero (GReM).
+        total: What completed tables add up to: the estimated number of records (``"unbiased"``), or
+            one lowered on purpose (``"lowered"``).
     """
 
     workload: Workload
@@ -49,6 +52,7 @@ class Release:
     epsilon: float | None = None
     delta: float | None = None
     completion: str | None = None
+    total: Total = UNBIASED
 
     @property
     def domain(self) -> Domain:
@@ -97,7 +101,7 @@ class Release:
     def _estimate(self, attrs: AttributeSet) -> Estimate:
         if self.completion is None:
             return grem.estimate(self.beliefs, self.domain, attrs)
-        tables = completed.kept(self.workload.layout, self.beliefs)
+        tables = completed.kept(self.workload.layout, self.beliefs, self.total)
         return completed.estimate_of(tables, self.domain, attrs)
 
     def to_dict(self) -> dict[str, Any]:
@@ -108,6 +112,7 @@ class Release:
             "mechanism": self.mechanism,
             "rehearsal": self.rehearsal,
             "completion": self.completion,
+            "total": self.total,
             "epsilon": self.epsilon,
             "delta": self.delta,
             "neighbours": "tables that differ by adding or removing one record",
@@ -143,6 +148,7 @@ class Release:
                 epsilon=content["epsilon"],
                 delta=content["delta"],
                 completion=_completion_from(content.get("completion")),
+                total=_total_from(content),
             )
         except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
             # The engine's own refusals are ValueErrors too: each says what is wrong.
@@ -167,6 +173,15 @@ def _completion_from(name: object) -> str | None:
     if name not in (None, "maxent"):
         raise DataError(f"There is no completion {name!r}.")
     return None if name is None else "maxent"
+
+
+def _total_from(content: Mapping[str, Any]) -> Total:
+    # Before it could be chosen, completed tables added up to a lowered total.
+    before = UNBIASED if content.get("completion") is None else LOWERED
+    name = content.get("total", before)
+    if name not in (UNBIASED, LOWERED):
+        raise DataError(f"There is no total {name!r}.")
+    return UNBIASED if name == UNBIASED else LOWERED
 
 
 def _beliefs_from(items: list[dict[str, Any]], workload: Workload) -> Beliefs:

@@ -25,6 +25,7 @@ from typing import Any, Protocol
 from engine.completing.consistency import consistent
 from engine.completing.projection import clip, simplex
 from engine.completing.release import Release
+from engine.completing.totals import UNBIASED
 from engine.errors import DataError, OptionError
 from engine.exporting.report import NEIGHBOURS, promise, report
 from engine.grem import noise_of
@@ -224,7 +225,8 @@ def index_csv(release: Release, *, post: str = "none") -> str:
     ]
     for number, attrs in enumerate(release.workload.weights, start=1):
         variance, unmeasured = noise_of(release.beliefs, domain, attrs)
-        sure = repr(math.sqrt(variance)) if post == "none" else ""
+        known = post == "none" and release.completion is None
+        sure = repr(math.sqrt(variance)) if known else ""
         name = marginal_file(number, domain.label(attrs))
         row = [name, cell(domain.label(attrs)), domain.cells(attrs), sure, len(unmeasured)]
         lines.append(row)
@@ -285,6 +287,7 @@ def readme(release: Release) -> str:
         f"One record: {release.domain.row or 'one person'}. {_several(release)}",
         f"Spent: rho = {ledger.spent} of {ledger.total}",
         f"Mechanism: {release.mechanism}",
+        *textwrap.wrap(_adds_up(release), 78),
         f"Domain (declared), sha256: {release.domain.hash}",
         f"Engine: aim-grem-explorer {__version__}",
         "",
@@ -297,6 +300,16 @@ def readme(release: Release) -> str:
         "Reading these files costs nothing more; running the mechanism again would.",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _adds_up(release: Release) -> str:
+    """Say what the tables add up to where that is not the number of records as estimated."""
+    if release.completion is None or release.total == UNBIASED or () not in release.beliefs:
+        return ""
+    return (
+        f"Totals: the tables add up to {float(release.estimate().values):,.1f} records, lowered on "
+        f"purpose; as estimated there are {float(release.beliefs[()].values):,.1f}."
+    )
 
 
 # -- notebook --------------------------------------------------------------------------------------
@@ -461,12 +474,20 @@ def _call(mechanism: str) -> str:
         and not tree.args
         and all(k.arg and isinstance(k.value, ast.Constant) for k in tree.keywords)
     ):
-        named = {keyword.arg for keyword in tree.keywords}
-        if tree.func.id == "AimGrem" and named and "completion" not in named:
-            # Written before completing became the default.
-            tree.keywords.append(ast.keyword("completion", ast.Constant("none")))
+        if tree.func.id == "AimGrem":
+            tree.keywords += _as_it_was(tree.keywords)
         return f"engine.{ast.unparse(tree)}"
     return "engine.AimGrem()"
+
+
+def _as_it_was(keywords: list[ast.keyword]) -> list[ast.keyword]:
+    """Options that a name written before they existed meant, and that are not the default now."""
+    named = {k.arg: k.value.value for k in keywords if isinstance(k.value, ast.Constant)}
+    if named and "completion" not in named:
+        return [ast.keyword("completion", ast.Constant("none"))]
+    if "allocation" in named and named.get("completion") == "maxent" and "total" not in named:
+        return [ast.keyword("total", ast.Constant("lowered"))]
+    return []
 
 
 def _budget(release: Release) -> str:

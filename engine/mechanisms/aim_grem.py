@@ -15,6 +15,7 @@ from engine import grem
 from engine.accounting import Ledger
 from engine.completing import completed
 from engine.completing.release import Release
+from engine.completing.totals import LOWERED, UNBIASED, Total
 from engine.domain import subsets
 from engine.errors import BudgetError, OptionError
 from engine.measure import measure_error, measure_marginal, measure_residuals
@@ -26,7 +27,7 @@ from engine.mechanisms.base import (
     memory_needed,
     require_memory,
 )
-from engine.mechanisms.rescoring import CompletedCandidates
+from engine.mechanisms.rescoring import CompletedCandidates, LoweredCandidates
 from engine.noise import RandomSource
 from engine.planner import plan_rest, predicted_l1
 from engine.released import Allocation, Beliefs, Measurement
@@ -120,6 +121,9 @@ class AimGrem:
         omit_below: Residuals with a smaller share of the round's budget are not measured (eta).
         completion: ``"maxent"`` answers with tables completed by maximum entropy (``completed``),
             ``"none"`` with GReM's, where what was not measured counts as zero.
+        total: What completed tables add up to: the estimated number of records (``"unbiased"``),
+            or one up to a standard deviation lower where noise hides the cells (``"lowered"``: less
+            L1 error on sparse tables, and counts that add up to less than the N beside them).
         in_loop: Whether rounds score completed tables too, not only the answer.
         allocation: What ``"crp"`` shares a round's budget among: the residuals of the selected
             marginal, weighed by its own variance (``"marginal"``), or those and all measured
@@ -146,6 +150,7 @@ class AimGrem:
     allocation: Literal["marginal", "workload"] | None = None
     nominal: Literal["closure", "attribute"] | None = None
     finish: Literal["rounds", "auto"] | None = None
+    total: Total = UNBIASED
 
     def __post_init__(self) -> None:
         choice("update", self.update, ("lazy", "full"))
@@ -153,6 +158,9 @@ class AimGrem:
         check_omission(self.omit_below, self.respend)
         choice("completion", self.completion, ("none", "maxent"))
         choice("in_loop", self.in_loop, (True, False))
+        choice(
+            "total", self.total, (UNBIASED, LOWERED) if self.completion != "none" else (UNBIASED,)
+        )
         # What the caller left open follows from the completion.
         in_loop = self.in_loop and self.completion != "none"
         object.__setattr__(self, "in_loop", in_loop)
@@ -179,6 +187,8 @@ class AimGrem:
                 f", in_loop={self.in_loop}, allocation={self.allocation!r}, "
                 f"nominal={self.nominal!r}, finish={self.finish!r}"
             )
+        if self.completion != "none":
+            completion += f", total={self.total!r}"
         return (
             f"AimGrem(update={self.update!r}, noise={self.noise!r}, respend={self.respend}, "
             f"omit_below={self.omit_below:g}{completion})"
@@ -255,7 +265,7 @@ class AimGrem:
         completion = None if self.completion == "none" else self.completion
         return Release(
             state.workload, state.beliefs, state.ledger, self.name, state.rehearsal,
-            completion=completion,
+            completion=completion, total=self.total,
         )  # fmt: skip
 
     def with_budget(self, state: AimState, *, rho: Fraction) -> AimState:
@@ -389,9 +399,8 @@ class AimGrem:
             )
 
         if self.in_loop:
-            return borrow_candidates(
-                private, state.beliefs, CompletedCandidates, lambda: build(CompletedCandidates)
-            )
+            kind = LoweredCandidates if self.total == LOWERED else CompletedCandidates
+            return borrow_candidates(private, state.beliefs, kind, lambda: build(kind))
         return borrow_candidates(private, state.beliefs, Candidates, lambda: build(Candidates))
 
     # -- rounds, or everything at once ----------------------------------------------------------
@@ -435,7 +444,7 @@ class AimGrem:
     ) -> tuple[AimState, RoundEnded]:
         """Measure every residual of the workload with what is left."""
         # What its size already says of an interaction is worth as much as a measurement.
-        expected = completed.expected_precisions(state.workload.layout, state.beliefs)
+        expected = completed.expected_precisions(state.workload.layout, state.beliefs, self.total)
         plan = plan_rest(state.workload, state.beliefs, rho=state.rho_measure, expected=expected)
         ledger, measured = measure_residuals(private, plan, ledger=state.ledger, rng=rng)
         after = replace(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 
 from engine.completing.completed import Completed
+from engine.completing.totals import LOWERED, UNBIASED, Total
 from engine.released import Beliefs
 from engine.selection import Rescored
 from engine.types import AttributeSet, FloatArray, IntArray
@@ -16,9 +18,10 @@ class CompletedCandidates(Rescored):
     """Candidates with errors relative to completed tables, functions of the beliefs alone."""
 
     __slots__ = ("_l1", "_tables")
+    total: ClassVar[Total] = UNBIASED
 
     def _begin(self) -> None:
-        self._tables = Completed(self.workload.layout, self.beliefs)
+        self._tables = Completed(self.workload.layout, self.beliefs, self.total)
         self._l1: FloatArray = np.zeros(len(self.workload.layout))
         self._tables.l1_from(self._counts, np.arange(len(self._l1)), self._l1)
 
@@ -29,9 +32,16 @@ class CompletedCandidates(Rescored):
 
     def _refresh(self, beliefs: Beliefs, changes: Mapping[AttributeSet, FloatArray]) -> IntArray:
         if self._rebuild_always:
-            self._tables = Completed(self.workload.layout, beliefs)
+            self._tables = Completed(self.workload.layout, beliefs, self.total)
             touched = np.arange(len(self._l1))
         else:
             touched = self._tables.advance(beliefs, changes)
         self._tables.l1_from(self._counts, touched, self._l1)
         return touched
+
+
+class LoweredCandidates(CompletedCandidates):
+    """The same with a lowered total: a class of its own, so that neither is lent for the other."""
+
+    __slots__ = ()
+    total = LOWERED

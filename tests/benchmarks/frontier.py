@@ -203,6 +203,7 @@ class Peer:
 
 PEERS = {
     "completed": Peer("AIM+GReM, completed", engine.AimGrem),
+    "lowered": Peer("AIM+GReM, completed, total lowered", lambda: engine.AimGrem(total="lowered")),
     "paper": Peer("AIM+GReM (paper)", engine.AimGrem.paper, negative=True, most=math.inf),
     "planner": Peer("ResidualPlanner", engine.ResidualPlanner, negative=True, most=math.inf),
     "mwem": Peer("MWEM+GReM", engine.MwemGrem, negative=True),

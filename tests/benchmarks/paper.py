@@ -506,7 +506,8 @@ HEAD = """# The paper's experiments, repeated
 Made by `python tests/benchmarks/paper.py` on two cores shared with other work. Processor seconds
 are shown where runs are compared; ratios of times were measured side by side. The mechanisms run as
 the paper has them (`AimGrem.paper()`, answers as they are, negative cells included); *completed* is
-this project's default. delta is 1e-9, workloads are all 3-way marginals, errors are divided by
+this project's default, run when its totals were still lowered (now `AimGrem(total="lowered")`).
+delta is 1e-9, workloads are all 3-way marginals, errors are divided by
 the number of records; means are over the seeds in paper_runs.csv, often a single one.
 
 The rows of ACS and Loans in the paper are not public. Their shapes here are the public domain
