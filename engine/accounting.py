@@ -17,7 +17,6 @@ from fractions import Fraction
 from typing import Literal, NoReturn, cast
 
 import numpy as np
-from scipy import optimize
 
 from engine.errors import BudgetError
 from engine.types import AttributeSet
@@ -240,6 +239,8 @@ def _maximise(objective: Callable[[float], float]) -> float:
 
     An order that is a little off costs the square of the error, and never the guarantee.
     """
+    from scipy import optimize  # half a second, and not everybody converts
+
     grid = np.linspace(-36.0, 60.0, 385)
     values = np.array([objective(float(u)) for u in grid])
     k = int(values.argmax())

@@ -10,21 +10,21 @@ each marginal, its attributes and sizes in memory order, padded in front with si
 
 from __future__ import annotations
 
+import math
 import os
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
-from typing import Any, TypeVar, cast
+from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.compiling import compiled, compiled_beside
 from engine.types import FloatArray, IntArray
 
-F = TypeVar("F", bound=Callable[..., Any])
 _THREADS = min(2, os.cpu_count() or 1)
 
 
@@ -36,16 +36,6 @@ def _pool() -> ThreadPoolExecutor:
 if hasattr(os, "register_at_fork"):
     # A forked child has none of the parent's threads, and must not wait for them.
     os.register_at_fork(after_in_child=_pool.cache_clear)
-
-
-def compiled(function: F) -> F:
-    """Compile a function once and keep the code on disk; it runs without the interpreter lock."""
-    # Sums may be reassociated, products added unrounded: that is what makes them fast.
-    options: dict[str, Any] = {"nogil": True, "fastmath": {"reassoc", "nsz", "contract"}}
-    try:
-        return cast("F", numba.njit(cache=True, **options)(function))
-    except RuntimeError:  # nowhere to keep the compiled code: compile in each process
-        return cast("F", numba.njit(**options)(function))
 
 
 _TILE = 512
@@ -398,7 +388,29 @@ def absolute_sums(
         l1[k] = total
 
 
-@compiled
+def _count_with_numpy(
+    codes: NDArray[Any],
+    axis_attr: IntArray,
+    axis_size: IntArray,
+    offsets: IntArray,
+    order: IntArray,
+    counts: NDArray[Any],
+    prefix: NDArray[Any],
+    first: int,
+    last: int,
+) -> None:
+    """``count_cells`` with one ``bincount`` a marginal; the prefix is not used."""
+    for k in order[first:last].tolist():
+        real = axis_attr[k] < codes.shape[0]
+        sizes = tuple(axis_size[k, real].tolist())
+        cell = np.zeros(codes.shape[1], dtype=np.int64)
+        for attribute, size in zip(axis_attr[k, real].tolist(), sizes, strict=True):
+            cell = cell * size + codes[attribute]
+        cells = math.prod(sizes)
+        counts[offsets[k] : offsets[k] + cells] = np.bincount(cell, minlength=cells)
+
+
+@compiled_beside(_count_with_numpy)
 def count_cells(
     codes: NDArray[Any],
     axis_attr: IntArray,

@@ -18,6 +18,7 @@ FLAT = (
     "errors",
     "exact",
     "domain",
+    "compiling",
     "kernels",
     "axes",
     "residuals",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kernels import compiled
+from engine.compiling import compiled
 from engine.types import FloatArray, IntArray
 
 

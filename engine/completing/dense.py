@@ -13,7 +13,6 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy import linalg, optimize
 
 from engine import axes
 from engine.domain import Domain
@@ -42,6 +41,8 @@ def joint_table(beliefs: Beliefs, domain: Domain, *, iterations: int = 1000) -> 
     Source:
         McKenna, Sheldon, Miklau 2019; L-BFGS on the potentials of the measured residuals.
     """
+    from scipy import optimize
+
     sizes = domain.sizes
     if math.prod(sizes) > MAX_CELLS:
         raise DomainError(
@@ -99,6 +100,8 @@ def marginal_of(table: FloatArray, attrs: AttributeSet) -> FloatArray:
 
 def _basis(n: int) -> FloatArray:
     """Orthonormal rows, the constant first: (n, n)."""
+    from scipy import linalg
+
     basis: FloatArray = np.asarray(linalg.helmert(n, full=True)) if n > 1 else np.ones((1, 1))
     return basis
 

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from engine.kernels import compiled
+from engine.compiling import compiled
 from engine.types import AttributeSet, FloatArray
 
 TOLERANCE = 1e-10

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.compiling import compiled
 from engine.completing.fitting import TINY
-from engine.kernels import compiled
 from engine.types import FloatArray, IntArray
 
 

@@ -15,7 +15,6 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy import fft, special
 
 from engine.completing import shrinking
 from engine.types import FloatArray, IntArray
@@ -96,6 +95,8 @@ def _smooth(deviation: FloatArray, variance: float) -> tuple[FloatArray, float]:
     n = len(deviation)
     if n < _SMOOTH_FROM:
         return np.zeros(n), 0.0
+    from scipy import fft
+
     coefficients = fft.dct(deviation, norm="ortho")
     coefficients[0] = 0.0
     energy = np.square(coefficients[1:]) / variance
@@ -124,6 +125,8 @@ def _gamma_masses() -> tuple[FloatArray, FloatArray, FloatArray]:
     Shapes:
         (nodes,), (shapes, nodes), (shapes, nodes).
     """
+    from scipy import special
+
     edges = np.concatenate([[0.0], np.geomspace(1e-6, 1e5, 700)])
     masses = np.array([np.diff(special.gammainc(shape, shape * edges)) for shape in _SHAPES])
     cells = (edges[1:] + edges[:-1]) / 2.0
@@ -132,6 +135,8 @@ def _gamma_masses() -> tuple[FloatArray, FloatArray, FloatArray]:
 
 def _log_gamma(cells: FloatArray, mean: float) -> FloatArray:
     """Log density of each cell under each shape: (cells, shapes)."""
+    from scipy import special
+
     a = np.array(_SHAPES)
     rate, x = a / mean, cells[:, None]
     constant = a * np.log(rate) - special.gammaln(a)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kernels import compiled
+from engine.compiling import compiled
 from engine.types import FloatArray, IntArray
 
 _MOST_CUTS = 100

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.compiling import compiled
 from engine.completing.fitting import HUGE, TINY
-from engine.kernels import compiled
 from engine.types import FloatArray, IntArray
 
 TOLERANCE = 1e-4
@@ -108,7 +108,7 @@ def _sweep(
     na, nb = ab.shape
     nc = ac.shape[1]
     gap_ab, gap_ac, gap_bc = 0.0, 0.0, 0.0
-    sums[:] = 0.0
+    _fill(0.0, sums)
     whole = na // 4 * 4
     for i in range(na):
         one, other = _fit_row(ab[i], ac[i], fa[i], fb[i], fc, row)
@@ -146,6 +146,24 @@ def _fit_first(ab: FloatArray, fa: FloatArray, fb: FloatArray, fc: FloatArray) -
             for k in range(len(line)):
                 s += line[k] * other[k]
             fa[i, j] = _ratio(ab[i, j], s)
+
+
+@compiled
+def _copy(source: FloatArray, out: FloatArray) -> None:
+    """Copy a table: as an assignment of slices it would take numba seconds to compile."""
+    for i in range(source.shape[0]):
+        line, target = source[i], out[i]
+        for k in range(len(line)):
+            target[k] = line[k]
+
+
+@compiled
+def _fill(value: float, out: FloatArray) -> None:
+    """Set every cell to one value."""
+    for i in range(out.shape[0]):
+        line = out[i]
+        for k in range(len(line)):
+            line[k] = value
 
 
 @compiled
@@ -189,7 +207,11 @@ def _start(
 ) -> float:
     """Set the factors to T = ab ac bc / (a b c); returns the total."""
     _column_shares(bc, row, fc)
-    total = float(bc.sum())
+    total = 0.0
+    for j in range(bc.shape[0]):
+        target = bc[j]
+        for k in range(len(target)):
+            total += target[k]
     for j in range(fc.shape[0]):
         line, target = fc[j], bc[j]
         s = 0.0
@@ -199,7 +221,7 @@ def _start(
         for k in range(len(line)):
             line[k] *= lift
     _row_shares(ac, fb)
-    fa[:] = ab
+    _copy(ab, fa)
     return total
 
 
@@ -216,16 +238,16 @@ def _implied(
 ) -> None:
     """Set the factors to what two pairs imply: ab ac / a (0), ab bc / b (1) or ac bc / c (2)."""
     if shared == 0:
-        fa[:] = ab
+        _copy(ab, fa)
         _row_shares(ac, fb)
-        fc[:] = 1.0
+        _fill(1.0, fc)
     elif shared == 1:
-        fa[:] = ab
-        fb[:] = 1.0
+        _copy(ab, fa)
+        _fill(1.0, fb)
         _row_shares(bc, fc)
     else:
-        fa[:] = 1.0
-        fb[:] = ac
+        _fill(1.0, fa)
+        _copy(ac, fb)
         _column_shares(bc, row, fc)
 
 
