@@ -2,6 +2,10 @@
 
 Measuring residual tau at variance sigma² adds independent noise to the marginal over tau and
 releases only its decomposition (paper, Algorithm 5); the cost is p_tau / (2 sigma²).
+
+An exact source of randomness adds noise to whole numbers only. Whole noise on the cells of tau
+would cost more than that once decomposed, so it is added to the centred marginal instead, whose
+cells are whole too (engine/releasing/PROOFS.md).
 """
 
 from __future__ import annotations
@@ -10,13 +14,32 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
+import numpy as np
+
 from engine import axes
-from engine.accounting import Charge, Ledger
+from engine.accounting import Charge, Ledger, exact_sum
+from engine.errors import WorkloadError
+from engine.exact_noise import ExactSource
 from engine.noise import RandomSource
 from engine.released import Allocation, Measurement
 from engine.residuals import decompose_all
 from engine.tables import Private
-from engine.types import AttributeSet
+from engine.types import AttributeSet, FloatArray, IntArray
+
+MOST_CELLS = 1 << 25
+"""Most cells of a residual that is measured exactly: fewer than 2^36 records fit 64 bits then."""
+
+
+def charged(ledger: Ledger, rng: RandomSource, *charges: Charge) -> Ledger:
+    """Charge, and tell an exact source so: it draws nothing that was not paid.
+
+    Raises:
+        BudgetError: If the ledger refuses; the source hears nothing then.
+    """
+    ledger = ledger.charge(*charges)
+    if isinstance(rng, ExactSource):
+        rng.paid(exact_sum([charge.rho for charge in charges]))
+    return ledger
 
 
 def measure_marginal(
@@ -35,9 +58,13 @@ def measure_marginal(
     Raises:
         BudgetError: If the ledger refuses the charge; no noise is drawn then.
     """
-    ledger = ledger.charge(Charge("measure", attrs, rho))
-    exact = private.marginal(attrs).values
-    noisy = exact + rng.gaussian(exact.shape, variance=_up(1 / (2 * rho)))
+    ledger = charged(ledger, rng, Charge("measure", attrs, rho))
+    exact, variance = private.marginal(attrs).values, 1 / (2 * rho)
+    noisy: FloatArray
+    if isinstance(rng, ExactSource):
+        noisy = np.asarray(rng.noisy(exact, variance=variance, sensitivity=1), dtype=np.float64)
+    else:
+        noisy = exact + rng.gaussian(exact.shape, variance=_up(variance))
     sizes = {i: private.domain.sizes[i] for i in attrs}
     cells = math.prod(sizes.values())
     measured = tuple(
@@ -57,7 +84,9 @@ def measure_residuals(
         BudgetError: If the ledger refuses the sum of the charges; no noise is drawn then.
     """
     bought = [allocation for allocation in planned if allocation.added > 0]
-    ledger = ledger.charge(*(Charge("measure", a.attrs, a.rho) for a in bought))
+    if isinstance(rng, ExactSource):
+        _check_cells(private, [a.attrs for a in bought])
+    ledger = charged(ledger, rng, *(Charge("measure", a.attrs, a.rho) for a in bought))
     return ledger, tuple(_measure(private, a.attrs, a.added, rng) for a in bought)
 
 
@@ -69,18 +98,64 @@ def measure_error(
     Raises:
         BudgetError: If the ledger refuses the charge; no noise is drawn then.
     """
-    ledger = ledger.charge(Charge("select", None, rho))
-    return ledger, float(error + rng.gaussian((), variance=_up(1 / (2 * rho))))
+    ledger, variance = charged(ledger, rng, Charge("select", None, rho)), 1 / (2 * rho)
+    if isinstance(rng, ExactSource):
+        return ledger, float(rng.noisy(np.array(error), variance=variance, sensitivity=1))
+    return ledger, float(error + rng.gaussian((), variance=_up(variance)))
 
 
 def _measure(
     private: Private, tau: AttributeSet, precision: float, rng: RandomSource
 ) -> Measurement:
     exact = private.marginal(tau).values
+    if isinstance(rng, ExactSource):
+        return _measure_exactly(exact, tau, precision, rng)
     # Rounded up: a little more noise than the precision claims, never less.
     noisy = exact + rng.gaussian(exact.shape, variance=math.nextafter(1.0 / precision, math.inf))
     # All axes are kept: decomposing is subtracting along each of them.
     return Measurement(tau, axes.sub_all(noisy), precision)
+
+
+def _measure_exactly(
+    exact: IntArray, tau: AttributeSet, precision: float, rng: ExactSource
+) -> Measurement:
+    """Add whole noise of variance sigma² prod n² to the centred marginal; then decompose, divide.
+
+    Centring is n times a slice less the sum along the axis: one record moves it by a squared norm
+    of prod n (n - 1), so that the cost is p / (2 sigma²). Differences along an axis of what is
+    centred are n times those of the counts: divided by prod n, the noise has covariance sigma² V.
+    """
+    scale = math.prod(exact.shape)
+    noisy = rng.noisy(
+        centred(exact),
+        variance=scale**2 / Fraction(precision),
+        sensitivity=math.prod(n * (n - 1) for n in exact.shape),
+    )
+    # Differences of whole numbers below 2^53 are exact; the quotient is the first rounding.
+    return Measurement(tau, axes.sub_all(np.asarray(noisy, dtype=np.float64)) / scale, precision)
+
+
+def centred(counts: IntArray) -> IntArray:
+    """Along each axis: its size times the slice, less the sum of all slices.
+
+    >>> centred(np.array([5, 1, 0]))
+    array([ 9, -3, -6])
+    """
+    for axis, size in enumerate(counts.shape):
+        counts = size * counts - counts.sum(axis=axis, keepdims=True)
+    return counts
+
+
+def _check_cells(private: Private, sets: Sequence[AttributeSet]) -> None:
+    for tau in sets:
+        cells = private.domain.cells(tau)
+        if cells > MOST_CELLS:
+            raise WorkloadError(
+                f"The residual over {private.domain.label(tau)} has {cells:,} cells; at most "
+                f"{MOST_CELLS:,} can be measured with exact noise. Use coarser bins or a lower "
+                "degree.",
+                code="E_TOO_LARGE",
+            )
 
 
 def _up(value: Fraction) -> float:
