@@ -39,7 +39,7 @@ from engine.noise import RandomSource, rehearsal_noise
 from engine.planner import plan, plan_by_solver
 from engine.released import Allocation, Belief, Beliefs, Estimate, Measurement
 from engine.residuals import cell_variance, decompose, privacy_cost, reconstruct
-from engine.tables import CountSource, Private, Table
+from engine.tables import CountSource, Private, Table, read_with
 from engine.trace import Event, Finished, RoundEnded, Started, Work, beliefs_after
 from engine.version import __version__ as __version__
 from engine.workload import Workload
@@ -51,6 +51,9 @@ def __getattr__(name: str) -> object:
         return importlib.import_module(f"engine.{name}")
     raise AttributeError(f"module 'engine' has no attribute {name!r}")
 
+
+read_with(lambda: importlib.import_module("engine.ingest.reader").READER)
+del read_with
 
 if "IPython" in sys.modules:  # a notebook, or IPython: values show themselves as tables there
     importlib.import_module("engine.showing.notebook").hook()

@@ -6,30 +6,21 @@ database elsewhere.
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
-import re
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import kernels
+from engine import kernels, strict_csv
 from engine.domain import Attribute, Domain
 from engine.errors import DataError
 from engine.exact import Exact
 from engine.layout import Layout
 from engine.types import AttributeSet, IntArray
 
-_DROP, _OUTSIDE, _MISSING = -1, -2, -3
-_MAX_BYTES = 1 << 30
-"""Most bytes a packed table may unpack to."""
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _SMALL, _MOST_ALONE = 2, 4096
 """Attributes of a marginal that is kept once counted, and how many are."""
 _PARALLEL_ROWS = 500_000
@@ -68,10 +59,34 @@ class ExactMarginal(Exact):
         return f"ExactMarginal(attrs={self.attrs}, private)"
 
 
-class Table(Exact):
-    """Records as integer codes, one row of ``codes`` for each attribute.
+class Reader(Protocol):
+    """What reads any file and any data frame into a table: the room ``ingest`` does."""
 
-    Make one with ``from_csv``, ``from_frame`` or ``from_codes``.
+    def table_of_file(
+        self, source: Any, domain: Domain, choices: Mapping[str, Any], notes: list[str] | None
+    ) -> Table:
+        """Read a file under these choices."""
+        ...
+
+    def table_of_frame(
+        self, frame: Any, domain: Domain, choices: Mapping[str, Any], notes: list[str] | None
+    ) -> Table:
+        """Read a data frame under these choices."""
+        ...
+
+
+_reader: list[Callable[[], Reader]] = []
+
+
+def read_with(reader: Callable[[], Reader]) -> None:
+    """Say who reads files for ``Table``; this module stands below, and knows no file but CSV."""
+    _reader[:] = [reader]
+
+
+class Table(Exact):
+    """Records as integer codes of a declared domain; they are private, and so is their number.
+
+    Make one with ``from_file``, ``from_frame``, ``from_codes``, or ``from_csv`` (strict).
     """
 
     __slots__ = ("_codes", "_domain")
@@ -86,8 +101,21 @@ class Table(Exact):
 
     @property
     def codes(self) -> NDArray[Any]:
-        """The private records: shape (attributes, records), read-only, smallest unsigned type."""
+        """The private records: shape (attributes, records), read-only, smallest unsigned type.
+
+        Deprecated: ``select`` gives a table of some attributes; nothing else needs the records.
+        """
         return self._codes
+
+    def select(self, *attributes: str | int) -> Table:
+        """Return the table of some of the attributes, in the order given here.
+
+        Raises:
+            DomainError: If one is unknown or named twice.
+        """
+        domain = self._domain.select(*attributes)
+        positions = [self._domain.attrs(attribute)[0] for attribute in attributes]
+        return Table._packed([self._codes[position] for position in positions], domain)
 
     def __repr__(self) -> str:
         # The number of records is private too.
@@ -130,18 +158,53 @@ class Table(Exact):
         return cls._packed([array[:, i] for i in range(len(domain))], domain)
 
     @classmethod
-    def from_frame(cls, frame: Any, domain: Domain) -> Table:
-        """Make a table from a pandas data frame whose columns carry the attributes' names.
+    def from_frame(
+        cls, frame: Any, domain: Domain, *, notes: list[str] | None = None, **choices: Any
+    ) -> Table:
+        """Make a table from a data frame whose columns carry the attributes' names.
 
-        Cells are read as their texts; None, NaN and NA are missing. Other columns are ignored.
+        The frame is a pandas or Polars data frame, an Arrow table, anything with the Arrow stream
+        (``__arrow_c_stream__``) or data frame (``__dataframe__``) protocol, a dict of columns, or
+        a list of records. Cells are read as the texts that stand for them; None, NaN and NA are
+        missing. Columns that the domain does not name are ignored.
+
+        Args:
+            frame: The records.
+            domain: Their declared domain.
+            notes: Takes what there is to check, one sentence each.
+            **choices: How cells are read, as in ``engine.ingest.read``: ``missing``, ``decimal``,
+                ``person`` and so on.
 
         Raises:
-            DataError: As ``from_csv``.
+            DataError: As ``from_file``; if it is no data frame (``E_FORMAT``).
         """
-        names = [str(name) for name in frame.columns]
-        _check_header(names, domain)
-        columns = [_texts(frame.iloc[:, names.index(name)]) for name in domain.names]
-        return cls._encoded(columns, domain, first_line=None)
+        return _reader[0]().table_of_frame(frame, domain, choices, notes)
+
+    @classmethod
+    def from_file(
+        cls,
+        source: str | Path | bytes,
+        domain: Domain,
+        *,
+        notes: list[str] | None = None,
+        **choices: Any,
+    ) -> Table:
+        """Read any file that the Data page reads: delimited text, Excel, Parquet, a survey's file.
+
+        Args:
+            source: Path or content, packed with gzip or not.
+            domain: Declared attributes; each has a column, or says of which it is made.
+            notes: Takes what there is to check in the file, one sentence each.
+            **choices: What is not to be found from the content, as in ``engine.ingest.read``:
+                ``separator``, ``sheet``, ``missing``, ``person`` and so on. A domain file may hold
+                them: ``engine.ingest.Choices.from_json``.
+
+        Raises:
+            DataError: If the file cannot be read, a column is missing (``E_COLUMN``), a value lies
+                outside its declared domain (``E_VALUE``), or a cell is missing where the domain has
+                no rule for it (``E_MISSING``).
+        """
+        return _reader[0]().table_of_file(source, domain, choices, notes)
 
     @classmethod
     def from_csv(cls, source: str | Path | bytes, domain: Domain) -> Table:
@@ -156,28 +219,7 @@ class Table(Exact):
                 lies outside its declared domain (``E_VALUE``), or a cell is missing where the
                 domain has no rule for it (``E_MISSING``).
         """
-        rows = _csv_rows(source)
-        try:
-            header = [name.strip() for name in next(rows, [])]
-        except csv.Error as error:
-            raise _no_csv("in its header", error) from None
-        _check_header(header, domain)
-        kept = [header.index(name) for name in domain.names]
-        columns = _columns(rows, len(header), kept)
-        return cls._encoded(columns, domain, first_line=2)
-
-    @classmethod
-    def _encoded(
-        cls, columns: Sequence[Sequence[str]], domain: Domain, *, first_line: int | None
-    ) -> Table:
-        encoded = [
-            _encode(attribute, column) for attribute, column in zip(domain, columns, strict=True)
-        ]
-        keep = np.logical_and.reduce([codes != _DROP for codes in encoded])
-        for attribute, codes in zip(domain, encoded, strict=True):
-            # A record that is left out may hold anything elsewhere.
-            _check_encoded(attribute, np.where(keep, codes, 0), first_line)
-        return cls._packed([codes[keep] for codes in encoded], domain)
+        return cls._packed(strict_csv.codes_of(source, domain), domain)
 
     @classmethod
     def _packed(cls, columns: Sequence[NDArray[Any]], domain: Domain) -> Table:
@@ -306,94 +348,6 @@ def _read_only(counts: NDArray[Any]) -> IntArray:
     return values
 
 
-# -- reading ------------------------------------------------------------------------------------
-
-
-def _csv_rows(source: str | Path | bytes) -> Iterator[list[str]]:
-    if isinstance(source, bytes):
-        content = source
-    else:
-        try:
-            content = Path(source).read_bytes()
-        except OSError as error:
-            raise DataError(
-                f"The table cannot be read ({error.strerror}). Give the path of a CSV file."
-            ) from None
-    if content[:2] == b"\x1f\x8b":
-        content = _unzipped(content)
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise DataError(
-            f"The table is not UTF-8 (line {line}). Save it as UTF-8.", code="E_FORMAT"
-        ) from None
-    return csv.reader(io.StringIO(text, newline=""), strict=True)
-
-
-def _unzipped(content: bytes) -> bytes:
-    try:
-        with gzip.open(io.BytesIO(content)) as file:
-            text = file.read(_MAX_BYTES + 1)
-    except (OSError, EOFError, zlib.error):
-        raise DataError(
-            "The table's gzip data are damaged. Compress it again.", code="E_FORMAT"
-        ) from None
-    if len(text) > _MAX_BYTES:
-        raise DataError(
-            f"The table unpacks to more than {_MAX_BYTES >> 20} MiB. Unpack it and read a part.",
-            code="E_TOO_LARGE",
-        )
-    return text
-
-
-def _columns(rows: Iterator[list[str]], width: int, kept: Sequence[int]) -> list[list[str]]:
-    columns: list[list[str]] = [[] for _ in kept]
-    appends = [(column.append, i) for column, i in zip(columns, kept, strict=True)]
-    line = 1
-    try:
-        for line, row in enumerate(rows, start=2):
-            if len(row) != width:
-                if not row and width > 1:
-                    continue  # a blank line
-                raise DataError(
-                    f"Record {line - 1} has {len(row)} fields where the header has {width}. "
-                    "Correct that line.",
-                    code="E_CSV_SHAPE",
-                )
-            for append, i in appends:
-                append(row[i])
-    except csv.Error as error:
-        raise _no_csv(f"after record {line - 1}", error) from None
-    return columns
-
-
-def _no_csv(where: str, error: csv.Error) -> DataError:
-    return DataError(
-        f"The table is no proper CSV {where} ({error}). Correct its quotes.", code="E_CSV_SHAPE"
-    )
-
-
-def _check_header(header: Sequence[str], domain: Domain) -> None:
-    for name in domain.names:
-        found = header.count(name)
-        if found != 1:
-            raise DataError(
-                f"The table has {found or 'no'} column{'s' if found > 1 else ''} named {name!r}; "
-                "the domain needs exactly one. Rename the column, or leave the attribute out of "
-                "the domain.",
-                code="E_COLUMN",
-            )
-
-
-def _texts(column: Any) -> list[str]:
-    missing = column.isna().to_numpy()
-    return [
-        "" if gone else str(cell)
-        for cell, gone in zip(column.to_numpy(dtype=object), missing, strict=True)
-    ]
-
-
 def _check_codes(attribute: Attribute, column: NDArray[Any]) -> None:
     outside = (column < 0) | (column >= attribute.size)
     if outside.any():
@@ -403,106 +357,3 @@ def _check_codes(attribute: Attribute, column: NDArray[Any]) -> None:
             "code.",
             code="E_VALUE",
         )
-
-
-def _encode(attribute: Attribute, column: Sequence[str]) -> IntArray:
-    # Every distinct text is understood once, however many records hold it.
-    meaning = encode_texts(attribute, set(column))
-    codes: IntArray = np.fromiter(map(meaning.__getitem__, column), np.int64, len(column))
-    return codes
-
-
-def _check_encoded(attribute: Attribute, codes: IntArray, first_line: int | None) -> None:
-    for problem, refuse in ((_MISSING, _refuse_missing), (_OUTSIDE, _refuse_outside)):
-        if (codes == problem).any():
-            refuse(attribute, int((codes == problem).argmax()), first_line)
-
-
-def encode_texts(attribute: Attribute, texts: Iterable[str]) -> dict[str, int]:
-    """Return the code of each distinct cell text under the attribute's declared rules.
-
-    -1: leave the record out; -2: outside the domain, to be refused; -3: missing without a rule.
-    """
-    values = {value: code for code, value in enumerate(attribute.labels)}
-    if attribute.kind == "numeric":
-        values = {}
-    edges = np.array(attribute.edges) if attribute.edges is not None else None
-    missing = attribute.missing
-    codes = set(missing.codes) if missing else set()
-    return {
-        text: _code(attribute, text if text in values else text.strip(), values, edges, codes)
-        for text in texts
-    }
-
-
-def _code(
-    attribute: Attribute,
-    text: str,
-    values: dict[str, int],
-    edges: NDArray[np.float64] | None,
-    missing_codes: set[str],
-) -> int:
-    if (text == "" and "" not in values) or text in missing_codes:
-        if attribute.missing is None:
-            return _MISSING
-        if attribute.missing.rule == "drop":
-            return _DROP
-        if attribute.missing.rule == "category":
-            return attribute.size - 1
-        text = attribute.missing.value or ""
-    declared = attribute.size - (
-        attribute.missing is not None and attribute.missing.rule == "category"
-    )
-    if values.get(text, declared) < declared - (attribute.outside == "other"):
-        return values[text]
-    number = _number(text) if attribute.kind in ("integer", "numeric") else None
-    if number is not None:
-        code = _numeric_code(attribute, number, edges)
-        if code is not None:
-            return code
-    return declared - 1 if attribute.outside == "other" else _OUTSIDE
-
-
-def _number(text: str) -> float | None:
-    # Stricter than float(): "1_000" and "infinity" are no numbers in a table.
-    return float(text) if _NUMBER.fullmatch(text) else None
-
-
-def _numeric_code(
-    attribute: Attribute, number: float, edges: NDArray[np.float64] | None
-) -> int | None:
-    clamp = attribute.outside == "clamp"
-    if edges is not None:
-        if clamp:
-            number = min(max(number, float(edges[0])), float(edges[-1]))
-        if not edges[0] <= number <= edges[-1]:
-            return None
-        return min(int(np.searchsorted(edges, number, side="right")) - 1, len(edges) - 2)
-    first, last = attribute.bounds or (0, 0)
-    if clamp:
-        number = min(max(number, first), last)
-    if not first <= number <= last or number != int(number):
-        return None
-    return int(number) - first
-
-
-def _where(record: int, first_line: int | None) -> str:
-    return f"record {record + 1}" + (f", line {record + first_line} or later" if first_line else "")
-
-
-def _refuse_missing(attribute: Attribute, record: int, first_line: int | None) -> NoReturn:
-    raise DataError(
-        f"Attribute {attribute.name!r} has a missing cell ({_where(record, first_line)}) and its "
-        'domain has no rule for it. Declare "missing": a category of its own, drop the record, or '
-        "replace.",
-        code="E_MISSING",
-    )
-
-
-def _refuse_outside(attribute: Attribute, record: int, first_line: int | None) -> NoReturn:
-    raise DataError(
-        f"Attribute {attribute.name!r} has a value outside its declared domain "
-        f"({_where(record, first_line)}). Widen the domain, or declare what undeclared values "
-        'become ("outside": other or clamp).',
-        code="E_VALUE",
-    )

@@ -7,6 +7,7 @@ r"""Any table a person has: bytes -> a preview of what was understood -> typed c
 ('Oslo', 'Rome')
 """
 
+from engine.ingest.choices import Choices
 from engine.ingest.domains import (
     DATE_PARTS,
     draft_domain,
@@ -20,11 +21,13 @@ from engine.ingest.encode import Encoded, PrivateCounts, encode, encode_counted
 from engine.ingest.kinds import READINGS, Proposal, Reading
 from engine.ingest.limits import Limits
 from engine.ingest.notes import Note
-from engine.ingest.preview import Preview, read
+from engine.ingest.preview import Preview
+from engine.ingest.reading import read
 
 __all__ = [
     "DATE_PARTS",
     "READINGS",
+    "Choices",
     "Encoded",
     "Limits",
     "Note",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -14,12 +13,13 @@ from numpy.typing import NDArray
 
 from engine.errors import DataError
 from engine.exact import Exact
+from engine.ingest.choices import LongRows
 from engine.ingest.delimited import Chunk, long_field
+from engine.ingest.footer import footer_length, is_comment
 from engine.ingest.limits import Limits
 from engine.ingest.notes import SHOWN, Note, counted, lines_text, were
-from engine.ingest.structure import Record, footer_length, is_comment
+from engine.ingest.structure import Record
 
-LongRows = Literal["refuse", "skip", "widen"]
 _TAIL = 40
 """Records at the end that are looked at for totals and notes."""
 _WIDE = 256

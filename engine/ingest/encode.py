@@ -5,24 +5,25 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import coding
+from engine.coding import DROP, MISSING, OUTSIDE
 from engine.domain import Attribute, Domain
 from engine.errors import DataError
 from engine.exact import Exact
 from engine.ingest import readings
 from engine.ingest.domains import DATE_PARTS, DatePart
 from engine.ingest.preview import Preview
-from engine.tables import Table, encode_texts
-from engine.types import FloatArray, IntArray
+from engine.tables import Table
+from engine.types import IntArray
 
 BoolArray: TypeAlias = NDArray[np.bool_]
 Order: TypeAlias = Callable[[int], NDArray[np.intp]]
-_DROP, _OUTSIDE, _MISSING = -1, -2, -3
 _PART = re.compile(rf"(?P<label>.*) \((?P<part>{'|'.join(DATE_PARTS)})\)", re.DOTALL)
 
 
@@ -75,7 +76,7 @@ def encode_counted(
 
     Raises:
         DataError: If an attribute has no column (``E_COLUMN``), a value is undeclared and its rule
-            is to refuse (``E_VALUE``), or a cell is missing without a rule (``E_MISSING``).
+            is to refuse (``E_VALUE``), or a cell is missing without a rule (``EMISSING``).
     """
     rows = len(preview.frame)
     keep = np.ones(rows, dtype=np.bool_)
@@ -88,7 +89,7 @@ def encode_counted(
         outside[attribute.name] = int(np.count_nonzero(undeclared & keep))
         columns.append(codes)
     for codes in columns:
-        keep &= codes != _DROP
+        keep &= codes != DROP
     for attribute, codes in zip(domain, columns, strict=True):
         _check(preview, attribute, np.where(keep, codes, 0))
     shaped = np.stack([codes[keep] for codes in columns], axis=1)
@@ -106,9 +107,10 @@ def _codes(preview: Preview, attribute: Attribute) -> tuple[IntArray, BoolArray]
     if not texts:
         return np.zeros(0, np.int64), np.zeros(0, np.bool_)
     plain = _plain_texts(preview, attribute, column, texts, part)
-    codes, undeclared = meanings(attribute, plain, _decimal(preview))
+    said = preview.choices.get("missing", ())
+    found = coding.encode(attribute, plain, decimal=_decimal(preview), missing=said)
     places = np.asarray(coded.indices)
-    return codes[places], undeclared[places]
+    return found.codes[places], found.undeclared[places]
 
 
 def _column(preview: Preview, attribute: Attribute) -> tuple[str, DatePart | None]:
@@ -127,87 +129,12 @@ def _decimal(preview: Preview) -> str:
 def _plain_texts(
     preview: Preview, attribute: Attribute, column: str, texts: Sequence[str], part: DatePart | None
 ) -> list[str]:
-    """Put "" for what a person said is missing, and the part asked for in a date's place."""
-    declared = set(attribute.values or ())
-    said = set(preview.choices.get("missing", ())) - declared
-    plain = ["" if text in said else text for text in texts] if said else list(texts)
+    """Put the part asked for in a date's place."""
     if part is None:
-        return plain
+        return list(texts)
     day_first = preview.attributes(preview.labels[int(column[1:])])[0].day_first
     stay = {"", *(attribute.missing.codes if attribute.missing else ())}
-    return [t if t in stay else _date_text(t, part, day_first=day_first) for t in plain]
-
-
-def meanings(
-    attribute: Attribute, texts: Sequence[str], decimal: str = "."
-) -> tuple[IntArray, BoolArray]:
-    """Return the code of each text, and whether it was undeclared (whatever its rule made of it).
-
-    Numbers are binned all at once; every other text goes to ``engine.tables.encode_texts``.
-    """
-    codes = np.empty(len(texts), np.int64)
-    undeclared = np.zeros(len(texts), np.bool_)
-    values, others = _numbers(attribute, texts, decimal)
-    if len(values):
-        at = ~np.isnan(values)
-        codes[at], undeclared[at] = _number_codes(attribute, values[at])
-    spoken = list(texts)
-    if attribute.kind in ("integer", "numeric"):
-        # What is no number in this file must not be taken for one by another reader ("1.5" under a
-        # decimal comma).
-        codes_said = set(attribute.missing.codes) if attribute.missing else set()
-        for i in others:
-            if spoken[i] and spoken[i] not in codes_said:
-                spoken[i] = "(no number)"
-    held = {spoken[i] for i in others}
-    meaning = encode_texts(attribute, held)
-    strict = meaning
-    if attribute.outside != "refuse":
-        strict = encode_texts(replace(attribute, outside="refuse"), held)
-    for i in others:
-        codes[i] = meaning[spoken[i]]
-        undeclared[i] = strict[spoken[i]] == _OUTSIDE
-    return codes, undeclared
-
-
-def _numbers(
-    attribute: Attribute, texts: Sequence[str], decimal: str
-) -> tuple[FloatArray, list[int]]:
-    """Read the texts as numbers where the attribute holds such; NaN and a position for the rest."""
-    if attribute.kind not in ("integer", "numeric"):
-        return np.zeros(0), list(range(len(texts)))
-    codes = set(attribute.missing.codes) if attribute.missing else set()
-    values = np.full(len(texts), np.nan)
-    others = []
-    for i, text in enumerate(texts):
-        number = None if text in codes else readings.number(text, decimal)
-        if number is None:
-            others.append(i)
-        else:
-            values[i] = number
-    return values, others
-
-
-def _number_codes(attribute: Attribute, values: FloatArray) -> tuple[IntArray, BoolArray]:
-    if attribute.edges is not None:
-        edges = np.array(attribute.edges)
-        low, high = edges[0], edges[-1]
-        fine = (values >= low) & (values <= high)
-    else:
-        low, high = attribute.bounds or (0, 0)
-        fine = (values >= low) & (values <= high) & (values == np.floor(values))
-        edges = None
-    nearest = np.clip(values, low, high) if attribute.outside == "clamp" else values
-    inside = (nearest >= low) & (nearest <= high)
-    if edges is not None:
-        bins = np.searchsorted(edges, nearest, side="right") - 1
-        codes = np.minimum(bins, len(edges) - 2)
-    else:
-        inside &= nearest == np.floor(nearest)
-        codes = np.where(inside, nearest - low, 0).astype(np.int64)
-    own = attribute.missing is not None and attribute.missing.rule == "category"
-    beyond = attribute.size - own - 1 if attribute.outside == "other" else _OUTSIDE
-    return np.where(inside, codes, beyond), ~fine
+    return [t if t in stay else _date_text(t, part, day_first=day_first) for t in texts]
 
 
 def _date_text(text: str, part: DatePart, *, day_first: bool) -> str:
@@ -224,7 +151,7 @@ def _date_text(text: str, part: DatePart, *, day_first: bool) -> str:
 
 
 def _check(preview: Preview, attribute: Attribute, codes: IntArray) -> None:
-    for problem, code in ((_MISSING, "E_MISSING"), (_OUTSIDE, "E_VALUE")):
+    for problem, code in ((MISSING, "E_MISSING"), (OUTSIDE, "E_VALUE")):
         hit = codes == problem
         if not hit.any():
             continue

@@ -7,6 +7,20 @@ import re
 from collections.abc import Iterable
 from typing import Literal
 
+from engine.coding import CURRENCY, number
+
+__all__ = [
+    "MISSING_TOKENS",
+    "date",
+    "decimal_votes",
+    "first_is_day",
+    "is_date",
+    "is_missing_token",
+    "is_number",
+    "is_yes_no",
+    "number",
+]
+
 Decimal = Literal[".", ","]
 
 MISSING_TOKENS = frozenset(
@@ -18,16 +32,6 @@ MISSING_TOKENS = frozenset(
     }
 )  # fmt: skip
 """Texts that often mean "no answer". They are public words, so a message may show them."""
-
-_CURRENCY = "€$£¥₹₽₩"
-_BARE = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?", re.ASCII)
-_DECORATED = re.compile(
-    rf"(?P<open>\()?(?P<sign>[-+−])?\s?(?:[{_CURRENCY}]|USD|EUR|GBP|CHF|Fr\.)?\s?(?P<sign2>[-+−])?"
-    r"(?P<digits>(?:\d[\d.,'’\u00a0\u202f ]*)?\d[.,]?|[.,]\d+)(?P<exponent>[eE][-+]?\d{1,3})?"
-    rf"\s?(?:[{_CURRENCY}%]|USD|EUR|GBP|CHF)?(?(open)\))",
-    re.ASCII,
-)
-_INFINITE = re.compile(r"[-+]?inf(inity)?", re.IGNORECASE)
 
 
 def is_missing_token(cell: str) -> bool:
@@ -41,50 +45,6 @@ def is_number(cell: str) -> bool:
     return number(cell, ".") is not None or number(cell, ",") is not None
 
 
-def number(cell: str, decimal: str = ".") -> float | None:
-    """Read a cell as a number; thousands marks, currency signs and a percent sign are put aside.
-
-    >>> number("1,234.50"), number("1.234,50", ","), number("€ 12"), number("(3)"), number("7 kg")
-    (1234.5, 1234.5, 12.0, -3.0, None)
-    """
-    cell = cell.strip()
-    if decimal == "." and _BARE.fullmatch(cell):
-        return float(cell)
-    if _INFINITE.fullmatch(cell):
-        return float(cell)
-    found = _DECORATED.fullmatch(cell)
-    if not found:
-        return None
-    digits = _plain_digits(found["digits"], decimal)
-    if digits is None:
-        return None
-    value = float(digits + (found["exponent"] or ""))
-    signs = (found["sign"] or "", found["sign2"] or "")
-    negative = bool(found["open"]) or any(sign in ("-", "−") for sign in signs)
-    return -value if negative else value
-
-
-def _plain_digits(digits: str, decimal: str) -> str | None:
-    whole, mark, rest = digits.partition(decimal)
-    if mark and not rest.isdigit() and rest:
-        return None
-    groups = re.split(r"[.,'’\u00a0\u202f ]", whole)
-    marks = set(re.findall(r"[.,'’\u00a0\u202f ]", whole))
-    if len(groups) > 1 and (
-        len(marks) > 1
-        or decimal in marks
-        or not 1 <= len(groups[0]) <= 3
-        or any(len(group) != 3 for group in groups[1:])
-    ):
-        return None
-    return f"{''.join(groups) or '0'}.{rest or '0'}"
-
-
-def is_plain_number(cell: str) -> bool:
-    """Tell whether Python itself reads the cell as a number."""
-    return _BARE.fullmatch(cell.strip()) is not None
-
-
 def decimal_votes(cells: Iterable[str]) -> tuple[int, int, int]:
     """Count the cells that can only have a decimal comma, only a point, and either.
 
@@ -93,7 +53,7 @@ def decimal_votes(cells: Iterable[str]) -> tuple[int, int, int]:
     """
     comma = point = either = 0
     for cell in cells:
-        cell = cell.strip().strip(_CURRENCY + "% ")
+        cell = cell.strip().strip(CURRENCY + "% ")
         if "," not in cell and "." not in cell:
             continue
         as_point, as_comma = number(cell, "."), number(cell, ",")

@@ -7,34 +7,18 @@ file and a spreadsheet are judged by one set of rules.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
 from engine.ingest import readings
-from engine.ingest.notes import Note, counted, lines_text, ordinal, were
+from engine.ingest.notes import Note, counted, lines_text, were
 
 Record = tuple[int, list[str]]
 """The line a record begins on, counted from 1, and its cells."""
 
 _COMMENT = re.compile(r"\s*(#|//|%|--|\*\*)")
-_BELOW = re.compile(
-    r"\s*(grand[ _]total|sub-?total|totals?|total:.*|total rows.*|sum|sums?:.*|summe|gesamt|"
-    r"insgesamt|somme|suma|totale|"
-    r"average|mean|median|count|n|n ?=.*|notes?\b.*|sources?\b.*|quelle\b.*|footnotes?\b.*|"
-    r"remarks?\b.*|"
-    r"generated\b.*|exported\b.*|end of (file|report|data|table)\b.*|page \d+.*|©.*|\(c\) .*|\* .*|"
-    r"\d+ rows?( .*)?|\(\d+ rows?( .*)?\)|rows?: ?\d+.*|copyright\b.*|"
-    r"disclaimer\b.*|eof|---+.*|===+.*)\s*",
-    re.IGNORECASE,
-)
-_TOTAL = re.compile(
-    r"\s*(grand[ _]total|sub-?total|totals?|sum|summe|gesamt|insgesamt|somme|suma|totale|average|"
-    r"mean)\s*:?\s*",
-    re.IGNORECASE,
-)
 _HEADER_SEARCH = 60
 
 
@@ -72,7 +56,7 @@ def find(sample: Sequence[Record], *, header_line: int | None, padded: bool) -> 
         padded: Whether every record has the same width (a spreadsheet), so that only the filled
             cells tell how far one reaches.
     """
-    rows = [(line, _stripped(row, padded)) for line, row in sample]
+    rows = [(line, stripped(row, padded)) for line, row in sample]
     rows = [(line, row) for line, row in rows if filled(row)]
     width = _body_width([row for _, row in rows], padded)
     if header_line == 0:
@@ -94,7 +78,8 @@ def find(sample: Sequence[Record], *, header_line: int | None, padded: bool) -> 
     return _with_header(line, row, below, padded, notes, _candidates(rows, width))
 
 
-def _stripped(row: list[str], padded: bool) -> list[str]:
+def stripped(row: list[str], padded: bool) -> list[str]:
+    """Return the cells without blanks around them, a padded record without its empty end."""
     cells = [cell.strip() for cell in row]
     while padded and cells and not cells[-1]:
         cells.pop()
@@ -323,180 +308,3 @@ def _preamble_notes(above: Sequence[Record], line: int) -> tuple[Note, ...]:
             choice="header_line",
         ),
     )
-
-
-# -- labels -------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class _Labels:
-    labels: list[str] = field(default_factory=list)
-    notes: list[Note] = field(default_factory=list)
-
-
-def label_columns(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[Note, ...]]:
-    """Make labels that a person can tell apart, and say what was changed.
-
-    >>> label_columns(["a", "a", "", "b"])[0]
-    ('a', 'a (2nd)', 'column 3 (no name)', 'b')
-    """
-    found = _Labels()
-    cleaned = [_cleaned(name) for name in names]
-    _note_changes(names, cleaned, found)
-    seen: Counter[str] = Counter()
-    taken = {name for name in cleaned if name}
-    for j, name in enumerate(cleaned):
-        label = name or f"column {j + 1} (no name)"
-        seen[label] += 1
-        if seen[label] > 1 or (not name and label in taken):
-            nth = max(2, seen[label])
-            while f"{label} ({ordinal(nth)})" in taken:
-                nth += 1
-            label = f"{label} ({ordinal(nth)})"
-            taken.add(label)
-        found.labels.append(label)
-    _note_names(cleaned, found)
-    return tuple(found.labels), tuple(found.notes)
-
-
-def _cleaned(name: str) -> str:
-    name = name.replace("\x00", "").replace("\ufeff", "")
-    name = re.sub(r"[\r\n\t\v\f\x85\u2028\u2029]+", " ", name)
-    name = "".join(c for c in name if c >= " " and c != "\x7f")
-    return unicodedata.normalize("NFC", name).strip()
-
-
-def _ids(positions: Sequence[int]) -> tuple[str, ...]:
-    return tuple(f"c{j}" for j in positions[:5])
-
-
-def _note_changes(names: Sequence[str], cleaned: Sequence[str], found: _Labels) -> None:
-    for code, mark, sentence in (
-        ("W_NAME_NUL", "\x00", "had NUL characters in the name; they were removed"),
-        ("W_NAME_NEWLINE", "\n\r", "had a line break in the name; it became a space"),
-    ):
-        hit = [j for j, name in enumerate(names) if any(m in name for m in mark)]
-        if hit:
-            found.notes.append(Note(code, f"{_columns(hit)} {sentence}.", columns=_ids(hit)))
-
-
-def _note_names(cleaned: Sequence[str], found: _Labels) -> None:
-    counts = Counter(name for name in cleaned if name)
-    double = [j for j, name in enumerate(cleaned) if name and counts[name] > 1]
-    if double:
-        found.notes.append(
-            Note(
-                "W_DUPLICATE_NAMES",
-                f"{_columns(double)} share a name with another column; the later ones are "
-                "numbered, "
-                'as in "name (2nd)".',
-                columns=_ids(double),
-            )
-        )
-    blank = [j for j, name in enumerate(cleaned) if not name]
-    if blank and len(blank) < len(cleaned):
-        found.notes.append(
-            Note(
-                "W_NO_NAME",
-                f"{_columns(blank)} {'has' if len(blank) == 1 else 'have'} no name in the header "
-                "and "
-                'go by position, as in "column 3 (no name)".',
-                columns=_ids(blank),
-            )
-        )
-    unnamed = [
-        j for j, name in enumerate(cleaned) if re.fullmatch(r"Unnamed: \d+(_level_\d+)?", name)
-    ]
-    if unnamed:
-        found.notes.append(
-            Note(
-                "W_UNNAMED",
-                f'{_columns(unnamed)} go by "Unnamed: ...", the name pandas gives a saved index; '
-                "leave "
-                "such a column out if it only numbers the rows.",
-                columns=_ids(unnamed),
-            )
-        )
-    folded = Counter(_folded(name) for name in set(cleaned) if name)
-    alike = [j for j, name in enumerate(cleaned) if name and folded[_folded(name)] > 1]
-    if alike:
-        found.notes.append(
-            Note(
-                "W_LOOKALIKE_NAMES",
-                f"{_columns(alike)} have names that look alike (they differ in capitals, spaces or "
-                "characters that do not show). Check that they are different columns.",
-                columns=_ids(alike),
-            )
-        )
-
-
-def _folded(name: str) -> str:
-    plain = unicodedata.normalize("NFKC", name).casefold()
-    return "".join(c for c in plain if unicodedata.category(c) not in ("Cf", "Zs", "Mn"))
-
-
-def _columns(positions: Sequence[int]) -> str:
-    shown = [str(j + 1) for j in positions[:5]]
-    more = f" and {len(positions) - 5:,} more" if len(positions) > 5 else ""
-    return f"Column{'s' if len(positions) > 1 else ''} {', '.join(shown)}{more}"
-
-
-# -- the end ------------------------------------------------------------------------------------
-
-
-def is_comment(row: Sequence[str]) -> bool:
-    """Tell whether a record is one lone cell that begins with ``#``."""
-    return len(row) == 1 and row[0].lstrip().startswith("#")
-
-
-def footer_length(tail: Sequence[Record], width: int, *, padded: bool, blanks: set[int]) -> int:
-    """Count the records at the end that are no data: totals, notes, empty rows.
-
-    Args:
-        tail: The last records, as they stand in the file (not padded).
-        width: Number of columns.
-        padded: Whether all records have the same width (a spreadsheet).
-        blanks: Lines among them that are blank.
-    """
-    rows = [(line, _stripped(row, padded)) for line, row in tail]
-    best, odd = 0, True
-    for i in range(len(rows) - 1, -1, -1):
-        line, row = rows[i]
-        after = rows[i + 1][0] if i + 1 < len(rows) else line
-        if best < len(rows) - i - 1 and odd and any(line < blank < after for blank in blanks):
-            best = len(rows) - i - 1  # odd rows set apart by a blank line
-        odd = odd and _is_odd(row, width, padded)
-        footer = _is_footer(row, width, padded)
-        if footer and best == len(rows) - i - 1:
-            best += 1
-        if len(rows) - i > 12 or not (odd or footer):
-            break
-    return best
-
-
-def _is_odd(row: Sequence[str], width: int, padded: bool) -> bool:
-    """Tell whether a row is none that a table of this width would have."""
-    used = [cell for cell in row if cell.strip()]
-    if not used or (len(used) == 1 and width > 2):
-        return True
-    return (not padded and len(row) != width) or bool(_BELOW.fullmatch(used[0]))
-
-
-def _is_footer(row: Sequence[str], width: int, padded: bool) -> bool:
-    used = [cell for cell in row if cell.strip()]
-    if not used:
-        return bool(row)
-    if width == 1 or row[0] != used[0]:
-        return False
-    if _TOTAL.fullmatch(used[0]) and _numbers_only(used[1:]):
-        return True
-    if len(row) == width and not padded and len(used) == width:
-        return False
-    if len(used) == 1 and (width > 2 or len(row) < width):
-        sentence = len(used[0]) > 40 or " " in used[0].strip()
-        return bool(_BELOW.fullmatch(used[0])) or (sentence and width > 2)
-    return len(row) != width and bool(_BELOW.fullmatch(used[0]))
-
-
-def _numbers_only(cells: Sequence[str]) -> bool:
-    return bool(cells) and all(readings.is_number(cell) for cell in cells)

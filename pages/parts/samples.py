@@ -110,7 +110,6 @@ def columns(name: str, attributes: tuple[str, ...]) -> engine.Table:
         engine.DomainError: If there is none, or one is not the table's.
         engine.DataError: If only names were declared, without rows.
     """
-    kept = domain(name).select(*attributes)
     whole = st.session_state.get("table") if name == OWN else shipped_table(name)
     if whole is None:
         raise engine.DataError(
@@ -118,5 +117,5 @@ def columns(name: str, attributes: tuple[str, ...]) -> engine.Table:
             "Data page, or stay on Setup to plan.",
             code="E_NO_ROWS",
         )
-    positions = [whole.domain.names.index(attribute) for attribute in attributes]
-    return engine.Table.from_codes(whole.codes[positions].T, kept)
+    chosen: engine.Table = whole.select(*attributes)
+    return chosen

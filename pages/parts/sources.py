@@ -47,8 +47,7 @@ def columns(name: str, attributes: tuple[str, ...]) -> engine.Table:
     if name != OWN:
         return samples.columns(name, attributes)
     whole = _own()
-    positions = [whole.domain.names.index(attribute) for attribute in attributes]
-    return engine.Table.from_codes(whole.codes[positions].T, whole.domain.select(*attributes))
+    return whole.select(*attributes)
 
 
 def _own() -> engine.Table:

@@ -7,14 +7,11 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from engine import ingest
 from engine.domain import Attribute, Domain, Missing
 from engine.errors import DataError, DomainError
-from engine.ingest.encode import meanings, random_order
-from engine.tables import encode_texts
+from engine.ingest.encode import random_order
 
 
 def codes(data: bytes, *attributes: Attribute, **choices: object) -> list[list[int]]:
@@ -163,39 +160,6 @@ def test_a_row_of_nobody_is_refused_where_rows_are_counted_by_person() -> None:
     preview = ingest.read(b"who,v\na,1\n,2\n")
     with pytest.raises(DataError, match="whose row"):
         ingest.encode(preview, Domain((Attribute("v", "integer", bounds=(0, 3)),)), person="who")
-
-
-TEXTS = st.one_of(
-    st.sampled_from(
-        ["", "?", "x", "inf", "-inf", "nan", "1e3", " 7 ", "-0", "3.0", "2.5", "007", "1_0"]
-    ),
-    st.integers(-20, 20).map(str),
-    st.floats(-20, 20).map(repr),
-)
-ATTRIBUTES = st.builds(
-    lambda kind, outside, missing: Attribute(
-        "a",
-        kind,
-        bounds=(-5, 7) if kind == "integer" else None,
-        edges=(-5.0, -0.5, 0.0, 7.5) if kind == "numeric" else None,
-        outside=outside,
-        missing=missing,
-    ),
-    st.sampled_from(["integer", "numeric"]),
-    st.sampled_from(["refuse", "clamp", "other"]),
-    st.sampled_from(
-        [None, Missing(), Missing(("?",)), Missing(("?", "3"), "drop"), Missing(("?",), "replace", value="2")]
-    ),
-)  # fmt: skip
-
-
-@given(attribute=ATTRIBUTES, texts=st.lists(TEXTS, max_size=8))
-def test_binning_all_at_once_agrees_with_the_engine_one_by_one(
-    attribute: Attribute, texts: list[str]
-) -> None:
-    texts = [text for text in texts if text not in ("inf", "-inf")]  # ours clamps
-    slow = encode_texts(attribute, set(texts))
-    assert meanings(attribute, texts)[0].tolist() == [slow[text] for text in texts]
 
 
 def test_a_domain_says_how_many_rows_a_person_may_have() -> None:

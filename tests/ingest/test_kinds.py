@@ -11,7 +11,8 @@ import pytest
 from engine import ingest
 from engine.domain import Domain
 from engine.ingest import readings
-from engine.ingest.kinds import Proposal, ordered
+from engine.ingest.kinds import Proposal
+from engine.ingest.scales import ordered
 from tests.ingest.shared import shared_data
 
 RIGHT = json.loads((Path(__file__).parent / "right_kinds.json").read_text(encoding="utf-8"))
