@@ -53,7 +53,7 @@ ROOMS: dict[str, set[str]] = {
         "domain",
         "coding",
         "tables",
-    },  # fmt: skip
+    },
     "completing": _RELEASED,
     "mechanisms": {*FLAT, "completing"},
     "exporting": {*_RELEASED, "completing", "mechanisms"},
