@@ -27,9 +27,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.accounting import Charge, Ledger, exact_sum
 from engine.errors import BudgetError
 from engine.exact import Exact
-from engine.types import IntArray
+from engine.types import FloatArray, IntArray
 
 BITS = 40
 """Bits of a uniform number that are compared first."""
@@ -39,6 +40,8 @@ _MOST = 64
 _FAR = _MOST << BITS
 _FINE = 24
 """Bits after the point of the root of an exponent: its square then has 48, of which 40 are kept."""
+REACH = 1 << 20
+"""How many steps of the grid of scores one record can move a score."""
 _AT_ONCE, _AT_LEAST = 1 << 15, 512
 _VECTOR_RANGE = (Fraction(1, 1 << 12), Fraction(1 << 72))
 """Variances for which all steps fit into 64-bit integers; others are drawn one by one."""
@@ -69,9 +72,9 @@ class ExactSource(ABC):
     def choose_exactly(self, scores: GridScores) -> int:
         """Draw a position with probability proportional to exp(rate * units), exactly."""
 
-    def paid(self, rho: Fraction) -> None:
-        """Learn that so much was charged, before anything is drawn for it."""
-        del rho
+    def paid(self, charges: Sequence[Charge]) -> None:
+        """Learn what was charged, before anything is drawn for it."""
+        del charges
 
     def gaussian(self, shape: tuple[int, ...], *, variance: float) -> Any:
         """Refuse: floating-point noise is no release."""
@@ -104,6 +107,23 @@ class GridScores(Exact):
     reach: int
     epsilon: Fraction
 
+    @classmethod
+    def of(cls, log_weights: FloatArray, epsilon: Fraction) -> GridScores:
+        """Take computed log weights down to a grid that divides epsilon / 2.
+
+        Where one record moves each, as computed, by at most epsilon / 2, it moves each whole number
+        by at most ``reach``: rounding down keeps that, since it commutes with adding whole numbers.
+
+        Raises:
+            BudgetError: If a log weight is not finite (``E_INEXACT``): the budget is out of range.
+        """
+        if not np.isfinite(log_weights).all():
+            raise _inexact("a choice by weights that are not finite")
+        above, below = (2 * REACH / epsilon).as_integer_ratio()
+        ratios = [weight.as_integer_ratio() for weight in log_weights.tolist()]
+        units = np.array([n * above // (d * below) for n, d in ratios], dtype=object)
+        return cls(units, REACH, epsilon)
+
     @property
     def rate(self) -> Fraction:
         """What a unit adds to the logarithm of a weight."""
@@ -116,6 +136,18 @@ class GridScores(Exact):
 
     def __repr__(self) -> str:
         return f"GridScores({len(self.units):,} candidates, private)"
+
+
+def charged(ledger: Ledger, rng: object, *charges: Charge) -> Ledger:
+    """Charge, and tell an exact source so: it draws nothing that was not paid.
+
+    Raises:
+        BudgetError: If the ledger refuses; the source hears nothing then.
+    """
+    ledger = ledger.charge(*charges)
+    if isinstance(rng, ExactSource):
+        rng.paid(charges)
+    return ledger
 
 
 # -- bits -----------------------------------------------------------------------------------------
@@ -446,9 +478,9 @@ class ExactNoise(ExactSource):
         """Always false."""
         return False
 
-    def paid(self, rho: Fraction) -> None:
-        """Learn that so much was charged, before anything is drawn for it."""
-        self._unspent += rho
+    def paid(self, charges: Sequence[Charge]) -> None:
+        """Learn what was charged, before anything is drawn for it."""
+        self._unspent = exact_sum([self._unspent, *(charge.rho for charge in charges)])
 
     def noisy(self, exact: IntArray, *, variance: Fraction, sensitivity: int) -> NDArray[Any]:
         """Return whole numbers with independent discrete Gaussian noise added.

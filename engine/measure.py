@@ -17,9 +17,9 @@ from fractions import Fraction
 import numpy as np
 
 from engine import axes
-from engine.accounting import Charge, Ledger, exact_sum
+from engine.accounting import Charge, Ledger
 from engine.errors import WorkloadError
-from engine.exact_noise import ExactSource
+from engine.exact_noise import ExactSource, charged
 from engine.noise import RandomSource
 from engine.released import Allocation, Measurement
 from engine.residuals import decompose_all
@@ -28,18 +28,6 @@ from engine.types import AttributeSet, FloatArray, IntArray
 
 MOST_CELLS = 1 << 25
 """Most cells of a residual that is measured exactly: fewer than 2^36 records fit 64 bits then."""
-
-
-def charged(ledger: Ledger, rng: RandomSource, *charges: Charge) -> Ledger:
-    """Charge, and tell an exact source so: it draws nothing that was not paid.
-
-    Raises:
-        BudgetError: If the ledger refuses; the source hears nothing then.
-    """
-    ledger = ledger.charge(*charges)
-    if isinstance(rng, ExactSource):
-        rng.paid(exact_sum([charge.rho for charge in charges]))
-    return ledger
 
 
 def measure_marginal(

@@ -18,6 +18,7 @@ import numpy as np
 
 from engine.accounting import Charge, Ledger
 from engine.exact import Exact
+from engine.exact_noise import ExactSource, GridScores, charged
 from engine.grem import Reconstruction
 from engine.noise import RandomSource
 from engine.released import Beliefs
@@ -222,8 +223,13 @@ def select(
     Raises:
         BudgetError: If the ledger refuses the charge; nothing is drawn then.
     """
-    ledger = ledger.charge(Charge("select", None, rho))
-    return ledger, closure[1 + rng.choose(log_weights)]
+    charge = Charge("select", None, rho)
+    if not isinstance(rng, ExactSource):
+        return ledger.charge(charge), closure[1 + rng.choose(log_weights)]
+    # From here on exact: one record moves a log weight, as computed, by at most epsilon / 2.
+    scores = GridScores.of(log_weights, Fraction(selection_epsilon(rho)))
+    ledger = charged(ledger, rng, charge)
+    return ledger, closure[1 + rng.choose_exactly(scores)]
 
 
 def mean_error(candidates: Rescored) -> int:

@@ -75,7 +75,7 @@ def test_no_floating_point_number_is_made_on_the_way() -> None:
             quotients.add(ast.unparse(node))
     # Each has a fraction above or below.
     assert quotients == {
-        "self.epsilon / (2 * self.reach)", "self.epsilon ** 2 / 8", "exact(int(ahead[j])) / k",
+        "2 * REACH / epsilon", "self.epsilon / (2 * self.reach)", "self.epsilon ** 2 / 8", "exact(int(ahead[j])) / k",
         "f / k", "self.variance / self.scale", "variance / scale", "sensitivity / (2 * variance)",
         "(size - self.variance / self.scale) ** 2 / (2 * self.variance)",
         "(size - variance / scale) ** 2 / (2 * variance)",
@@ -93,6 +93,11 @@ def test_a_variance_that_is_no_fraction_above_0_is_refused(variance: object) -> 
     assert caught.value.code == "E_VARIANCE"
 
 
+def charge(rho: Fraction) -> engine.Charge:
+    """A charge of so much."""
+    return engine.Charge("measure", (), rho)
+
+
 def test_nothing_is_drawn_that_was_not_paid(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = []
     urandom = os.urandom
@@ -107,13 +112,13 @@ def test_nothing_is_drawn_that_was_not_paid(monkeypatch: pytest.MonkeyPatch) -> 
             draw()
         assert caught.value.code == "E_OVERSPEND"
     assert drawn == []
-    rng.paid(Fraction(1, 8) + Fraction(1, 8))
+    rng.paid([charge(Fraction(1, 8)), charge(Fraction(1, 8))])
     assert rng.noisy(cells, variance=Fraction(4), sensitivity=1).shape == (2, 3)
     assert rng.choose_exactly(scores) in (0, 1)
     with pytest.raises(engine.BudgetError):
         rng.choose_exactly(scores)
     # Twice the sensitivity costs twice as much.
-    rng.paid(Fraction(1, 8))
+    rng.paid([charge(Fraction(1, 8))])
     with pytest.raises(engine.BudgetError):
         rng.noisy(cells, variance=Fraction(4), sensitivity=2)
 
@@ -139,10 +144,40 @@ def test_forked_processes_draw_different_noise() -> None:
 
 def test_equal_shapes_are_kept_and_integers_of_any_size_are_added() -> None:
     rng = ExactNoise()
-    rng.paid(Fraction(10))
+    rng.paid([charge(Fraction(10))])
     exact = np.arange(6, dtype=np.int64).reshape(1, 2, 3)
     assert rng.noisy(exact, variance=Fraction(1, 2), sensitivity=1).shape == (1, 2, 3)
     huge = rng.noisy(exact, variance=Fraction(10) ** 60, sensitivity=1)
     assert huge.shape == (1, 2, 3)
     assert max(map(abs, huge.ravel().tolist())) > 2**63
     assert rng.noisy(np.array(7), variance=Fraction(2), sensitivity=1).shape == ()
+
+
+@given(
+    st.lists(st.tuples(st.floats(-1e9, 1e9), st.floats(-1, 1)), min_size=1, max_size=8),
+    st.floats(1e-6, 10.0),
+)
+def test_log_weights_that_move_by_half_an_epsilon_move_by_reach_on_the_grid(
+    weights: list[tuple[float, float]], epsilon: float
+) -> None:
+    one = np.array([w for w, _ in weights])
+    other = one + np.array([move for _, move in weights]) * epsilon / 2
+    # As computed: what rounding makes larger than epsilon / 2 is left out.
+    other = np.where(
+        [abs(Fraction(a) - Fraction(b)) <= Fraction(epsilon) / 2 for a, b in zip(one, other)],
+        other, one,
+    )  # fmt: skip
+    before, after = (GridScores.of(w, Fraction(epsilon)) for w in (one, other))
+    moved = [abs(a - b) for a, b in zip(before.units, after.units, strict=True)]
+    assert max(moved) <= before.reach
+    # A step of the grid is small in a log weight, and units say the same as the weights.
+    for unit, weight in zip(before.units, one.tolist(), strict=True):
+        assert 0 <= Fraction(weight) - unit * before.rate <= before.rate
+    assert before.rate <= Fraction(epsilon) / 2**20
+
+
+def test_log_weights_that_are_not_finite_are_refused() -> None:
+    for wrong in (math.nan, math.inf, -math.inf):
+        with pytest.raises(engine.BudgetError) as caught:
+            GridScores.of(np.array([0.0, wrong]), Fraction(1))
+        assert caught.value.code == "E_INEXACT"
