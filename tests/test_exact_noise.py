@@ -75,8 +75,9 @@ def test_no_floating_point_number_is_made_on_the_way() -> None:
             quotients.add(ast.unparse(node))
     # Each has a fraction above or below.
     assert quotients == {
-        "2 * REACH / epsilon", "self.epsilon / (2 * self.reach)", "self.epsilon ** 2 / 8", "exact(int(ahead[j])) / k",
-        "f / k", "self.variance / self.scale", "variance / scale", "sensitivity / (2 * variance)",
+        "2 * REACH / epsilon", "self.epsilon / (2 * self.reach)", "self.epsilon ** 2 / 8",
+        "exact(int(ahead[j])) / k", "f / k", "self.variance / self.scale", "variance / scale",
+        "sensitivity / (2 * variance)",
         "(size - self.variance / self.scale) ** 2 / (2 * self.variance)",
         "(size - variance / scale) ** 2 / (2 * variance)",
     }  # fmt: skip
@@ -163,10 +164,11 @@ def test_log_weights_that_move_by_half_an_epsilon_move_by_reach_on_the_grid(
     one = np.array([w for w, _ in weights])
     other = one + np.array([move for _, move in weights]) * epsilon / 2
     # As computed: what rounding makes larger than epsilon / 2 is left out.
-    other = np.where(
-        [abs(Fraction(a) - Fraction(b)) <= Fraction(epsilon) / 2 for a, b in zip(one, other)],
-        other, one,
-    )  # fmt: skip
+    within = [
+        abs(Fraction(a) - Fraction(b)) <= Fraction(epsilon) / 2
+        for a, b in zip(one.tolist(), other.tolist(), strict=True)
+    ]
+    other = np.where(within, other, one)
     before, after = (GridScores.of(w, Fraction(epsilon)) for w in (one, other))
     moved = [abs(a - b) for a, b in zip(before.units, after.units, strict=True)]
     assert max(moved) <= before.reach
