@@ -24,6 +24,8 @@ from engine.types import AttributeSet, FloatArray, IntArray
 
 _PARALLEL_CELLS = 300_000
 """Cells below which a second thread costs more than it brings."""
+FINEST = 2.0**-200
+"""A grid so fine that rounding to it leaves a number as it is."""
 
 
 def estimate(beliefs: Beliefs, domain: Domain, gamma: AttributeSet) -> Estimate:
@@ -80,16 +82,20 @@ class Reconstruction:
     Args:
         layout: Which marginals, and where.
         flat: Starting values, taken over; zeros if not given.
+        unit: What is added to a cell is a multiple of it (a power of two). On a coarse grid every
+            sum is exact, whatever the cells hold, which selection needs of its errors.
 
     Shapes:
         flat: (cells of all sets,), records.
         l1: (K,), the sum of absolute values of each marginal.
     """
 
-    __slots__ = ("flat", "l1", "layout")
+    __slots__ = ("flat", "l1", "layout", "unit")
 
-    def __init__(self, layout: Layout, flat: FloatArray | None = None) -> None:
-        self.layout = layout
+    def __init__(
+        self, layout: Layout, flat: FloatArray | None = None, *, unit: float = FINEST
+    ) -> None:
+        self.layout, self.unit = layout, unit
         self.flat: FloatArray = np.zeros(layout.total_cells) if flat is None else flat
         self.l1: FloatArray = np.zeros(len(layout))
         self._sum()
@@ -120,7 +126,10 @@ class Reconstruction:
         for attrs in self.layout.sets:
             values = {tau: beliefs[tau].values for tau in subsets(attrs) if tau in beliefs}
             view = self.view(attrs)
-            np.add(view, sum_of_parts(values, attrs, self.layout.sizes), out=view)
+            whole = sum_of_parts(values, attrs, self.layout.sizes)
+            if self.unit != FINEST:
+                whole = np.rint(whole / self.unit) * self.unit
+            np.add(view, whole, out=view)
         self._sum()
         return np.arange(len(self.layout))
 
@@ -148,6 +157,7 @@ class Reconstruction:
                 tables.start,
                 tables.cells,
                 tables.stride,
+                self.unit,
                 self.l1,
                 first,
                 last,

@@ -324,11 +324,15 @@ def add_tables(
     table_at: IntArray,
     table_cells: IntArray,
     stride: IntArray,
+    unit: float,
     l1: FloatArray,
     first: int,
     last: int,
 ) -> None:
     """Add a small table to each marginal ``which[first:last]``, spread evenly over its other axes.
+
+    What is added to a cell is rounded to a multiple of ``unit``, a power of two: sums of such
+    multiples are exact in any order.
 
     Marginal ``which[m]`` gets the table of its overlap with the attributes that have a ``place``:
     number ``code`` in binary, from ``table_at[code]`` on, with step ``stride[code, place]`` along
@@ -344,7 +348,7 @@ def add_tables(
                 c |= 1 << place[axis_attr[k, axis]]
         position = table_at[c]
         cell, end = offsets[k], offsets[k + 1]
-        scale = table_cells[c] / (end - cell)
+        scale = table_cells[c] / (end - cell) / unit
         inner = axis_size[k, degree - 1]
         step = stride[c, place[axis_attr[k, degree - 1]]]
         index[:] = 0
@@ -352,14 +356,14 @@ def add_tables(
         while cell < end:
             row = flat[cell : cell + inner]
             if step == 0:
-                change = tables[position] * scale
+                change = np.rint(tables[position] * scale) * unit
                 for j in range(inner):
                     row[j] += change
                     total += abs(row[j])
             else:
                 line = tables[position : position + inner]
                 for j in range(inner):
-                    row[j] += line[j] * scale
+                    row[j] += np.rint(line[j] * scale) * unit
                     total += abs(row[j])
             cell += inner
             axis = degree - 2

@@ -2,7 +2,9 @@
 
 The score of gamma is q = w (||mu - mu_hat||_1 - sqrt(2/pi) sigma n): how wrong the answer is, less
 the error that measuring it would leave anyway. One record moves it by at most w, so the
-sensitivity is the largest weight (MATH section 7).
+sensitivity is the largest weight, of real numbers. Here it is proved of the numbers computed: they
+lie on a public grid, or what rounding may add is added to the sensitivity (engine/README.md,
+"Sensitivity in floating point").
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from engine import axes
 from engine.accounting import Charge, Ledger
 from engine.exact import Exact
 from engine.exact_noise import ExactSource, GridScores, charged
@@ -28,6 +31,8 @@ from engine.workload import Workload
 
 EXPECTED_ABSOLUTE = math.sqrt(2.0 / math.pi)
 """Expected absolute value of a standard normal."""
+_CAPACITIES = (2.0**20, 2.0**30, 2.0**40, 2.0**50)
+"""Most records that errors on a grid may be made of; the grid is this times 2^-50."""
 
 
 class Budgets(NamedTuple):
@@ -93,6 +98,16 @@ class Rescored(Exact, ABC):
 
     @property
     @abstractmethod
+    def most_l1(self) -> float:
+        """What errors are cut off at: public, and more than tables of such totals differ by."""
+
+    @property
+    @abstractmethod
+    def l1_rounding(self) -> float:
+        """Most by which a computed error differs from that of one public table. Public."""
+
+    @property
+    @abstractmethod
     def l1(self) -> FloatArray:
         """True L1 error of every set of the closure, shape (K,)."""
 
@@ -109,7 +124,8 @@ class Rescored(Exact, ABC):
         touched = self._refresh(beliefs, changes)
         self.beliefs = beliefs
         if self._budgets is not None:
-            self._weigh(touched)
+            before, self._scale = self._scale, self.scale(self._budgets)
+            self._weigh(touched if self._scale == before else slice(None))
         return touched
 
     def log_weights(self, budgets: Budgets) -> FloatArray:
@@ -127,7 +143,10 @@ class Rescored(Exact, ABC):
     def scale(self, budgets: Budgets) -> tuple[float, float]:
         """How much noise counts in a score, and how much a score in a log weight."""
         noise = budgets.noise_share * noise_std(budgets.rho_measure)
-        return noise, selection_epsilon(budgets.rho_select) / (2.0 * self.largest_weight)
+        most = float(self.expected_noise.max()) * noise / self.largest_weight
+        rounded = rounding_of_scores(self.most_l1, self.l1_rounding, most)
+        sensitivity = self.largest_weight * (1.0 + rounded)
+        return noise, selection_epsilon(budgets.rho_select) / (2.0 * sensitivity)
 
     def _weigh(self, at: IntArray | slice) -> None:
         noise, factor = self._scale
@@ -138,6 +157,29 @@ class Rescored(Exact, ABC):
 C = TypeVar("C", bound=Rescored)
 
 
+def rounding_of_sums(cells: int, most_l1: float, total: float) -> float:
+    """Most by which an L1 distance of floats from counts is rounded, however it is added up.
+
+    Args:
+        cells: Of the largest marginal.
+        most_l1: What distances are cut off at.
+        total: Sum of the largest table's absolute values.
+    """
+    return (cells + 8) * 2.0**-52 * (most_l1 + total)
+
+
+def rounding_of_scores(most_l1: float, l1_rounding: float, most_noise: float) -> float:
+    """Most that rounding adds to a score's sensitivity, relative to it. Public.
+
+    Args:
+        most_l1: What errors are cut off at.
+        l1_rounding: Most by which one of them is rounded.
+        most_noise: Largest noise term of a score, relative to the largest weight.
+    """
+    # Both of two neighbouring errors are computed, and each score is rounded three times.
+    return 2.0 * l1_rounding + (1.0 + most_l1 + most_noise) * 2.0**-50
+
+
 class Errors(Exact, Reconstruction):
     """A reconstruction started at minus the counts: it holds mu_hat - mu of every marginal."""
 
@@ -145,24 +187,57 @@ class Errors(Exact, Reconstruction):
 
 
 class Candidates(Rescored):
-    """Candidates with errors relative to GReM's estimates."""
+    """Candidates with errors relative to GReM's estimates, computed without any rounding.
 
-    __slots__ = ("_errors",)
+    Estimates are taken to a grid as they come; counts are whole, and the grid divides one. So every
+    difference, and every sum of differences below ``most_l1``, is exact in double precision. How
+    fine the grid can be follows from the estimates alone.
+    """
+
+    __slots__ = ("_capacity", "_errors", "_reach")
 
     def _begin(self) -> None:
+        self._reach = _reach(self.beliefs.changes_since(Beliefs()))
+        fitting = [capacity for capacity in _CAPACITIES if 2.0 * self._reach <= capacity]
+        # Where noise is beyond all of them, scores see nothing of the records.
+        self._capacity = fitting[0] if fitting else 0.0
+        unit = (self._capacity or 1.0) * 2.0**-50
         # Reconstruction is linear: started at minus the counts it holds mu_hat - mu.
-        self._errors = Errors(self.workload.layout, self._minus_counts())
-        self._errors.update(self.beliefs.changes_since(Beliefs()))
+        self._errors = Errors(self.workload.layout, self._minus_counts(), unit=unit)
+        if fitting:
+            self._errors.update(self.beliefs.changes_since(Beliefs()))
+        self._cut(slice(None))
 
     @property
     def l1(self) -> FloatArray:
         """True L1 error of every set of the closure, shape (K,)."""
         return self._errors.l1
 
+    @property
+    def most_l1(self) -> float:
+        """What errors are cut off at: sums below it are exact."""
+        return 2.0 * self._capacity
+
+    @property
+    def l1_rounding(self) -> float:
+        """Nothing: the tables compared with are those on the grid."""
+        return 0.0
+
     def _refresh(self, beliefs: Beliefs, changes: Mapping[AttributeSet, FloatArray]) -> IntArray:
+        self._reach += _reach(changes)
+        if self._reach > self._capacity:
+            self.beliefs = beliefs
+            self._begin()
+            return np.arange(len(self.workload.layout))
         if self._rebuild_always:
-            return self._errors.rebuild(beliefs, self._minus_counts())
-        return self._errors.update(changes)
+            touched = self._errors.rebuild(beliefs, self._minus_counts())
+        else:
+            touched = self._errors.update(changes)
+        self._cut(touched)
+        return touched
+
+    def _cut(self, at: IntArray | slice) -> None:
+        self._errors.l1[at] = np.minimum(self._errors.l1[at], self.most_l1)
 
     def _minus_counts(self) -> FloatArray:
         minus: FloatArray = np.negative(self._counts, dtype=np.float64, casting="unsafe")
@@ -235,12 +310,39 @@ def select(
 def mean_error(candidates: Rescored) -> int:
     """Weighted mean L1 error of the workload, rounded down: private, of sensitivity 1.
 
-    One record moves every L1 error by at most 1, and so their mean; rounding down keeps that,
-    since it commutes with adding 1.
+    One record moves every computed error by at most 1 and twice their rounding, and so their mean,
+    which is taken in whole numbers. Divided by as much it moves by at most 1; rounding down keeps
+    that, since it commutes with adding 1.
     """
     layout, weights = candidates.workload.layout, candidates.workload.weights
-    total = math.fsum(w * candidates.l1[layout.index[a]] for a, w in weights.items())
-    return math.floor(total / math.fsum(weights.values()))
+    l1 = dict(zip(weights, candidates.l1[[layout.index[a] for a in weights]].tolist(), strict=True))
+    moves = 1 + 2 * Fraction(candidates.l1_rounding)
+    return math.floor(weighted_mean(l1, weights) / moves)
+
+
+def weighted_mean(
+    values: Mapping[AttributeSet, float], weights: Mapping[AttributeSet, float]
+) -> Fraction:
+    """Return the weighted mean of floats exactly.
+
+    >>> weighted_mean({(0,): 5.0, (1,): 5.0}, {(0,): 0.1, (1,): 0.3})
+    Fraction(5, 1)
+    """
+    ratios = [weight.as_integer_ratio() for weight in map(float, weights.values())]
+    parts = [float(values[attrs]).as_integer_ratio() for attrs in weights]
+    # All denominators are powers of two: over the largest of them everything is whole.
+    below = max(d for _, d in ratios)
+    deepest = max(d for _, d in parts)
+    whole = [n * (below // d) for n, d in ratios]
+    total = sum(w * n * (deepest // d) for w, (n, d) in zip(whole, parts, strict=True))
+    return Fraction(total, sum(whole) * deepest)
+
+
+def _reach(changes: Mapping[AttributeSet, FloatArray]) -> float:
+    """More than any table of these changes holds, in absolute values."""
+    # Spreading a residual's table over further attributes does not change its absolute sum.
+    norms = (float(np.abs(axes.center_all(z)).sum()) for z in changes.values())
+    return 1.001 * math.fsum(norms)
 
 
 def noise_std(rho_measure: Fraction) -> float:

@@ -142,6 +142,11 @@ class Completed:
         self._implied: NDArray[np.bool_] = self._degree == 3
         self._refresh(everything=True, changed=beliefs)
 
+    @property
+    def total(self) -> float:
+        """What every table adds up to, up to the fit."""
+        return self._total
+
     # -- answering ------------------------------------------------------------------------------
 
     def table(self, gamma: AttributeSet) -> FloatArray:

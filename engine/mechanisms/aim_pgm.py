@@ -24,7 +24,15 @@ from engine.measure import measure_marginal
 from engine.noise import RandomSource
 from engine.released import Beliefs, Estimate, Measurement
 from engine.residuals import reconstruct
-from engine.selection import EXPECTED_ABSOLUTE, Scores, noise_std, select, selection_epsilon
+from engine.selection import (
+    EXPECTED_ABSOLUTE,
+    Scores,
+    noise_std,
+    rounding_of_scores,
+    rounding_of_sums,
+    select,
+    selection_epsilon,
+)
 from engine.tables import Private
 from engine.trace import RoundEnded, Started, Work
 from engine.types import AttributeSet, FloatArray
@@ -169,10 +177,17 @@ class AimPgm:
             np.abs(_answer(state.model, attrs) - private.marginal(attrs).values.ravel()).sum()
             for attrs in (workload.closure[k] for k in kept)
         ])  # fmt: skip
-        error = weights * l1
+        # Cut off, and rounding added to the sensitivity, as completed tables are.
+        total = float(np.abs(_answer(state.model, workload.closure[kept[0]])).sum())
+        most, cells = 4.0 * (total + 1.0), int(workload.layout.cells[kept].max())
+        error = weights * np.minimum(l1, most)
         noise = weights * (EXPECTED_ABSOLUTE * noise_std(state.rho_measure))
         noise = noise * workload.layout.cells[kept]
-        log_weights = (error - noise) * (selection_epsilon(state.rho_select) / (2 * weights.max()))
+        rounded = rounding_of_scores(
+            most, rounding_of_sums(cells, most, total), float(noise.max() / weights.max())
+        )
+        sensitivity = weights.max() * (1.0 + rounded)
+        log_weights = (error - noise) * (selection_epsilon(state.rho_select) / (2 * sensitivity))
         # ``Scores`` numbers its candidates from the second set on: the total is none.
         return Scores(((), *(workload.closure[k] for k in kept)), error, noise, log_weights)
 
