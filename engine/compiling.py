@@ -27,10 +27,11 @@ FREE_WORK = 3_000_000
 class _Work:
     """How much this process has interpreted, and whether somebody asked for compiled loops."""
 
-    __slots__ = ("left", "lock")
+    __slots__ = ("free", "left", "lock")
 
     def __init__(self) -> None:
         self.left: float = FREE_WORK
+        self.free: float = FREE_WORK
         self.lock = threading.RLock()
 
 
@@ -44,26 +45,40 @@ class Loop:
     Args:
         function: Written so that numba can compile it; it may call other loops.
         plain: What to run instead of it while nothing is compiled; by default the function itself.
+            It gives the same integers.
     """
 
-    __slots__ = ("__dict__", "_compiled", "_plain", "function")
+    __slots__ = ("__dict__", "_alike", "_compiled", "_plain", "function")
 
     def __init__(
         self, function: Callable[..., Any], plain: Callable[..., Any] | None = None
     ) -> None:
         self.function, self._plain = function, plain or function
+        self._alike = plain is not None
         self._compiled: Callable[..., Any] | None = None
         update_wrapper(self, function)
         _loops.append(self)
 
     def __call__(self, *arguments: Any) -> Any:
         """Run it, compiled if it is or if there is too much to interpret."""
+        if self._alike and _work.left > 0:
+            return self._beside(*arguments)
         if self._compiled is not None and _work.left <= 0:
             return self._compiled(*arguments)
         if _work.left > 0:
             _work.left -= sum(a.size for a in arguments if isinstance(a, np.ndarray))
             if _work.left > 0:
                 return self._plain(*arguments)
+        return self.compiled()(*arguments)
+
+    def _beside(self, *arguments: Any) -> Any:
+        """Counting: both forms give the same integers, so each call decides for itself.
+
+        How long the records are is private. If it were taken off the free work, the loops that
+        follow, whose sums are rounded otherwise once compiled, would tell it in released digits.
+        """
+        if sum(a.size for a in arguments if isinstance(a, np.ndarray)) <= _work.free:
+            return self._plain(*arguments)
         return self.compiled()(*arguments)
 
     def compiled(self) -> Callable[..., Any]:
@@ -111,11 +126,12 @@ def _dispatcher(function: Callable[..., Any]) -> Callable[..., Any]:
 @contextmanager
 def free_work(elements: float) -> Iterator[None]:
     """Interpret so much work from here on: 0 compiles everything, infinity nothing."""
-    before, _work.left = _work.left, elements
+    before = _work.left, _work.free
+    _work.left = _work.free = elements
     try:
         yield
     finally:
-        _work.left = before
+        _work.left, _work.free = before
 
 
 def loops() -> tuple[Loop, ...]:
