@@ -30,6 +30,7 @@ from engine.errors import (
     SolverError,
     WorkloadError,
 )
+from engine.mechanisms import catalogue as catalogue
 from engine.mechanisms.aim_grem import AimGrem, AimState
 from engine.mechanisms.base import Mechanism, Run, rounds, run
 from engine.mechanisms.fixed_sequence import FixedSequence

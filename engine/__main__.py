@@ -16,18 +16,8 @@ from typing import Any
 
 import engine
 from engine.exporting import bundle as export
+from engine.mechanisms import catalogue
 from engine.trace import ledger_to_dict
-
-MECHANISMS: dict[str, Callable[[], Any]] = {
-    "aim-grem": engine.AimGrem,
-    "aim-grem-maxent": engine.AimGrem,
-    "aim-grem-plain": lambda: engine.AimGrem(completion="none"),
-    "aim-grem-paper": engine.AimGrem.paper,
-    "residual-planner": engine.ResidualPlanner,
-    "residual-planner-max": lambda: engine.ResidualPlanner(objective="max"),
-    "equal-split": engine.EqualSplit,
-    "uniform": engine.Uniform,
-}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,12 +43,25 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--workload", type=int, required=True, help="k: all k-way marginals")
     run.add_argument("--epsilon", type=float, required=True)
     run.add_argument("--delta", type=float, required=True)
-    run.add_argument("--mechanism", choices=sorted(MECHANISMS), default="aim-grem")
+    run.add_argument(
+        "--mechanism", type=_mechanism, default=catalogue.DEFAULT, metavar="NAME",
+        help="one of " + ", ".join(entry.option for entry in catalogue.entries("forms")),
+    )  # fmt: skip
     run.add_argument("--postprocess", choices=sorted(export.POSTPROCESS), default="none")
     run.add_argument("--seed", type=int, help="repeats the run (it is not written anywhere)")
     run.add_argument("--out", required=True, help="folder for the results; made if it is missing")
     run.add_argument("--quiet", action="store_true", help="no progress bar")
     return parser
+
+
+def _mechanism(name: str) -> catalogue.Entry:
+    try:
+        return catalogue.find(name, "forms")
+    except engine.OptionError:
+        offered = ", ".join(repr(entry.option) for entry in catalogue.entries("forms"))
+        raise argparse.ArgumentTypeError(f"invalid choice: {name!r} (choose from {offered})") from (
+            None
+        )
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -68,7 +71,7 @@ def _run(options: argparse.Namespace) -> int:
     out.mkdir(parents=True, exist_ok=True)
     table = engine.Table.from_csv(options.table, domain)
     run = engine.run(
-        MECHANISMS[options.mechanism](),
+        options.mechanism.make(),
         table,
         workload,
         epsilon=options.epsilon,

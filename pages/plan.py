@@ -480,7 +480,7 @@ def _mechanism() -> tuple[str, int]:
     left, right = st.columns([3, 1])
     mechanism = left.selectbox(
         "Mechanism", list(session.MECHANISMS), key="mechanism", persist_state="session",
-        format_func=lambda name: session.MECHANISMS[name][0],
+        format_func=lambda name: session.MECHANISMS[name].title,
     )  # fmt: skip
     st.session_state.setdefault("seed", 0)
     seed = right.number_input(
@@ -490,7 +490,7 @@ def _mechanism() -> tuple[str, int]:
 
 
 def _cost(mechanism: str, workload: engine.Workload) -> None:
-    cost = views.cost(session.MECHANISMS[mechanism][1](), workload, slowness=slowness())
+    cost = views.cost(session.MECHANISMS[mechanism].make(), workload, slowness=slowness())
     shown = (
         ("Tables asked for", f"{cost.marginals:,}", f"{cost.cells:,} cells"),
         ("With their subsets", f"{cost.all_marginals:,}", f"{cost.all_cells:,} cells"),

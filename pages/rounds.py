@@ -90,7 +90,7 @@ def _numbers(sample: str, attributes: tuple[str, ...]) -> session.Settings | Non
     with fifth:
         mechanism = st.selectbox(
             "Mechanism", list(session.MECHANISMS), key="mechanism", persist_state="session",
-            format_func=lambda name: session.MECHANISMS[name][0],
+            format_func=lambda name: session.MECHANISMS[name].title,
         )  # fmt: skip
     try:
         return session.Settings(

@@ -113,7 +113,7 @@ def start(asked: Changed) -> Job[tuple[int, Point]]:
     Raises:
         engine.EngineError: If a setting is refused.
     """
-    both, mechanism = pair(asked), session.MECHANISMS[asked.base.mechanism][1]
+    both, mechanism = pair(asked), session.MECHANISMS[asked.base.mechanism].make
 
     def make(cancelled: Callable[[], bool]) -> Iterator[tuple[int, Point]]:
         for who in (0, 1):
@@ -163,7 +163,7 @@ def base() -> Base:
         mechanism = st.selectbox(
             "Mechanism", list(session.MECHANISMS), key="what_if_mechanism",
             index=list(session.MECHANISMS).index(found.mechanism), persist_state="session",
-            format_func=lambda name: session.MECHANISMS[name][0],
+            format_func=lambda name: session.MECHANISMS[name].title,
         )  # fmt: skip
     return Base(
         sample, tuple(attributes), int(degree), float(epsilon), found.delta, int(seed), mechanism
@@ -345,7 +345,7 @@ start_from = base()
 asked = change(start_from)
 lecture.prose(EXPLAIN[asked.change])
 st.markdown(
-    f"{session.MECHANISMS[start_from.mechanism][0]}, from "
+    f"{session.MECHANISMS[start_from.mechanism].title}, from "
     f"**{text.plain(sources.title(start_from.sample))}**, {len(start_from.attributes)} "
     f"attributes, {start_from.degree}-way, ε = {start_from.epsilon:g}, "
     f"δ = {start_from.delta:g}, seed {start_from.seed}."

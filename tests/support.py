@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import engine
+from engine.mechanisms import catalogue
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = ROOT / "sample_data"
@@ -69,24 +71,31 @@ def random_case(
 
 
 def all_mechanisms() -> dict[str, Any]:
-    """Every mechanism with every option that changes what it does."""
-    return {
-        "paper": engine.AimGrem.paper(),
-        "lazy crp": engine.AimGrem(completion="none"),
-        "lazy iid": engine.AimGrem(noise="iid", completion="none"),
-        "full crp": engine.AimGrem(update="full", completion="none"),
+    """Every mechanism of the catalogue, and further options that change what one does."""
+    listed = {e.key: e.make() for e in catalogue.entries() if not e.one_ways and not e.extra}
+    return listed | {
         "full iid": engine.AimGrem(update="full", noise="iid", completion="none"),
         "omits much": engine.AimGrem(omit_below=0.3, completion="none"),
-        "residual planner": engine.ResidualPlanner(),
-        "residual planner max": engine.ResidualPlanner(objective="max"),
-        "equal split": engine.EqualSplit(),
-        "uniform": engine.Uniform(),
-        "sequence lazy crp": engine.FixedSequence(),
-        "sequence lazy iid": engine.FixedSequence(noise="iid"),
+        "completed, rounds": engine.AimGrem(finish="rounds"),
+        "completed, full": engine.AimGrem(finish="rounds", update="full"),
+        "completed at the end": engine.AimGrem(in_loop=False),
+        "mwem crp": engine.MwemGrem(noise="crp"),
         "sequence full crp": engine.FixedSequence(update="full"),
         "sequence full iid": engine.FixedSequence(update="full", noise="iid"),
         "sequence respend": engine.FixedSequence(respend=True),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Throwaway(engine.Uniform):
+    """A mechanism that only a test knows: it measures the total, as ``Uniform`` does."""
+
+
+THROWAWAY = catalogue.Entry(
+    "throw_away", "Throw-away", Throwaway, "tests.support.Throwaway()",
+    catalogue.Style("#123456", "stroke", (1, 5)), note=", for a test",
+)  # fmt: skip
+"""What a person writes to add a mechanism."""
 
 
 def play(

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import engine
+from engine.mechanisms import base
 from tests.support import Counting, all_mechanisms, make_domain
 
 NO_NUMBERS = [0, 0.0, -1, -1e-9, float("nan"), float("inf"), "1", "", None, True, False, 1j, [1.0]]
@@ -206,8 +207,11 @@ def test_a_domain_of_one_valued_attributes_only_measures_the_total() -> None:
         assert run.release.estimate(0, 1, 2).values.item() == pytest.approx(5, abs=1.5)
 
 
-def test_a_run_that_cannot_fit_into_memory_is_refused_from_sizes_before_any_draw() -> None:
-    # Within what a workload may hold, beyond what machines of today have: 4 billion cells.
+def test_a_run_that_cannot_fit_into_memory_is_refused_from_sizes_before_any_draw(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Within what a workload may hold, beyond what a laptop has: 4 billion cells.
+    monkeypatch.setattr(base, "_memory", lambda: 8 << 30)
     domain = make_domain([1600, 1600, 1600])
     workload = engine.Workload([(0, 1, 2)], domain)
     rng = Counting()

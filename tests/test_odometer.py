@@ -20,6 +20,11 @@ from tests.reference.odometer import Odometer
 from tests.support import Tape, all_mechanisms, play, random_case
 
 FAST, SLOW = 300, 1_000
+UNREAD = {
+    "residual_planner_max", "aim_grem", "completed, rounds", "completed, full", "mwem_grem",
+    "mwem crp",
+}  # fmt: skip
+"""Too slow for hundreds of cases, or scored in ways that the odometer cannot follow yet."""
 
 
 def neighbour_of(codes: np.ndarray, sizes: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
@@ -58,7 +63,7 @@ def violations(mechanism: Any, seed: int, *, attributes: int = 3) -> list[str]:
 def mechanism_for(number: int) -> Any:
     """AIM+GReM in all its kinds most of the time, the others now and then."""
     mechanisms = all_mechanisms()
-    names = [n for n in mechanisms if n != "residual planner max"]
+    names = [n for n in mechanisms if n not in UNREAD]
     return mechanisms[names[number % len(names)]]
 
 

@@ -20,7 +20,7 @@ PLAN_MAX_EVERY = 10
 
 def spends_all(name: str) -> bool:
     """Whether a mechanism's rules leave nothing unspent."""
-    return name not in ("paper", "sequence lazy crp", "sequence full crp")
+    return name not in ("aim_grem_paper", "sequence_crp", "sequence full crp")
 
 
 def configuration(number: int) -> tuple[str, Any, engine.Table, engine.Workload, Fraction]:
@@ -29,8 +29,8 @@ def configuration(number: int) -> tuple[str, Any, engine.Table, engine.Workload,
     mechanisms = all_mechanisms()
     names = list(mechanisms)
     name = names[number % len(names)]
-    if name == "residual planner max" and number // len(names) % PLAN_MAX_EVERY:
-        name = "lazy crp"
+    if name == "residual_planner_max" and number // len(names) % PLAN_MAX_EVERY:
+        name = "aim_grem_plain"
     domain, codes, workload = random_case(rng)
     rho = [
         Fraction(float(10 ** rng.uniform(-6, 2))),

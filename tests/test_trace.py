@@ -81,7 +81,14 @@ def test_releases_and_events_survive_json_to_the_last_digit(name: str) -> None:
 
 def test_a_resumed_state_goes_on_as_if_it_had_never_stopped(table: engine.Table) -> None:
     workload = engine.Workload.all_kway(table.domain, 3)
-    for name in ("paper", "full iid", "sequence lazy crp", "residual planner"):
+    for name in (
+        "aim_grem",
+        "aim_grem_paper",
+        "full iid",
+        "mwem_grem",
+        "sequence_crp",
+        "residual_planner",
+    ):
         mechanism = all_mechanisms()[name]
         states, _, _ = play(mechanism, table, workload, rho=1, rng=engine.rehearsal_noise(1))
         state = states[0]

@@ -25,10 +25,8 @@ from engine.completing.release import Release
 from engine.demonstrating.evaluation import NotReleased
 from engine.domain import Attribute, Domain
 from engine.errors import OptionError
-from engine.mechanisms.aim_grem import AimGrem
+from engine.mechanisms import catalogue
 from engine.mechanisms.base import rounds
-from engine.mechanisms.fixed_sequence import FixedSequence
-from engine.mechanisms.one_shot import EqualSplit, ResidualPlanner, Uniform
 from engine.noise import rehearsal_noise
 from engine.released import Estimate
 from engine.tables import Private, Table
@@ -61,21 +59,10 @@ class Contender:
     one_ways: bool = False
 
 
-CONTENDERS: Mapping[str, Contender] = {
-    "aim_grem": Contender("AIM+GReM", AimGrem()),
-    "aim_grem_plain": Contender("AIM+GReM, nothing completed", AimGrem(completion="none")),
-    "aim_grem_paper": Contender("AIM+GReM, as published", AimGrem.paper()),
-    "residual_planner": Contender("ResidualPlanner", ResidualPlanner()),
-    "residual_planner_max": Contender("ResidualPlanner, max variance", ResidualPlanner("max")),
-    "equal_split": Contender("Equal split", EqualSplit()),
-    "uniform": Contender("Uniform", Uniform()),
-    "product": Contender("Product of 1-ways", EqualSplit(), one_ways=True),
-    "aim_iid": Contender("AIM+GReM, equal noise", AimGrem(noise="iid", completion="none")),
-    "aim_full": Contender("AIM+GReM, full update", AimGrem(update="full", completion="none")),
-    "sequence_crp": Contender("Fixed sequence, CRP", FixedSequence()),
-    "sequence_iid": Contender("Fixed sequence, equal noise", FixedSequence(noise="iid")),
-}
-"""In the order in which charts show them; after the baselines stand the paper's ablations."""
+CONTENDERS: Mapping[str, Contender] = catalogue.Listing(
+    "comparison", lambda entry: Contender(entry.label, entry.make(), entry.one_ways)
+)
+"""The catalogue's mechanisms, in its order."""
 BASELINES = ("equal_split", "uniform")
 """Always compared with: who is below these has learnt nothing worth its budget."""
 
@@ -92,7 +79,8 @@ def contenders(*names: str) -> dict[str, Contender]:
             f"The mechanisms to compare are {list(names)!r}; one or more of {list(CONTENDERS)} "
             "are needed. Choose some."
         )
-    return {name: found for name, found in CONTENDERS.items() if name in names}
+    chosen = {catalogue.find(name, "comparison").key for name in names}
+    return {key: found for key, found in CONTENDERS.items() if key in chosen}
 
 
 def product_of_one_ways(release: Release, attrs: AttributeSet) -> Estimate:

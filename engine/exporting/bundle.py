@@ -29,6 +29,7 @@ from engine.completing.totals import UNBIASED
 from engine.errors import DataError, OptionError
 from engine.exporting.report import NEIGHBOURS, promise, report
 from engine.grem import noise_of
+from engine.mechanisms import catalogue
 from engine.released import Estimate
 from engine.trace import Event, Started, event_to_dict, ledger_to_dict
 from engine.version import __version__
@@ -464,6 +465,10 @@ def _cell(number: int, kind: str, source: str) -> dict[str, Any]:
 
 def _call(mechanism: str) -> str:
     """The mechanism's name as code, if it is a call with plain options and nothing else."""
+    name = mechanism.partition("(")[0]
+    for entry in catalogue.entries():
+        if repr(entry.make()) == mechanism and not entry.code.startswith(f"engine.{name}"):
+            return entry.code  # ``engine`` has no such name
     try:
         tree = ast.parse(mechanism, mode="eval").body
     except (SyntaxError, ValueError):
@@ -477,7 +482,7 @@ def _call(mechanism: str) -> str:
         if tree.func.id == "AimGrem":
             tree.keywords += _as_it_was(tree.keywords)
         return f"engine.{ast.unparse(tree)}"
-    return "engine.AimGrem()"
+    return catalogue.find(catalogue.DEFAULT).code
 
 
 def _as_it_was(keywords: list[ast.keyword]) -> list[ast.keyword]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.demonstrating.comparison import CONTENDERS
+from engine.mechanisms import catalogue
 from engine.showing.badges import NOT_PRIVATE
 from engine.showing.figure import (
     Figure,
@@ -21,25 +22,15 @@ from engine.showing.figure import (
     legend_with,
     tips,
 )
-from engine.showing.palette import BLUE, DIVERGING, GREEN, GREY, ORANGE, PINK, RED, SKY
+from engine.showing.palette import BLUE, DIVERGING, GREY, RED
 
 if TYPE_CHECKING:
     import pandas as pd
 
-STYLES: Mapping[str, tuple[str, str, list[int]]] = {
-    "aim_grem": (BLUE, "circle", [1, 0]),
-    "aim_grem_plain": ("#00A3A3", "wedge", [1, 0]),
-    "aim_grem_paper": (SKY, "square", [6, 3]),
-    "residual_planner": (ORANGE, "triangle-up", [1, 0]),
-    "residual_planner_max": (RED, "diamond", [6, 3]),
-    "equal_split": (GREEN, "triangle-down", [3, 3]),
-    "uniform": (GREY, "cross", [2, 4]),
-    "product": (PINK, "triangle-right", [8, 3, 2, 3]),
-    "aim_iid": ("#7A5FC9", "triangle-left", [3, 3]),
-    "aim_full": ("#5B8C2A", "square", [2, 2]),
-    "sequence_crp": ("#9C6B30", "diamond", [1, 0]),
-    "sequence_iid": ("#B79F00", "cross", [6, 3]),
-}
+STYLES: Mapping[str, tuple[str, str, list[int]]] = catalogue.Listing(
+    "comparison",
+    lambda entry: (entry.style.colour, entry.style.mark, list(entry.style.dash)),
+)
 """Colour, shape and dash of each contender."""
 
 

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import engine
 from engine import views
 from engine.demonstrating.evaluation import NotReleased
+from engine.mechanisms import catalogue
 from engine.tables import CountSource, Private
 
-MECHANISMS: dict[str, Callable[[], Any]] = {
-    "AIM+GReM": engine.AimGrem,
-    "AIM+GReM, nothing completed": lambda: engine.AimGrem(completion="none"),
-    "AIM+GReM, as published": engine.AimGrem.paper,
-    "AIM+GReM, equal noise (ablation)": lambda: engine.AimGrem(noise="iid", completion="none"),
-    "ResidualPlanner, one round": engine.ResidualPlanner,
-    "Equal split, one round": engine.EqualSplit,
-    "Total only, spread evenly": engine.Uniform,
-}
+MECHANISMS: Mapping[str, Callable[[], Any]] = catalogue.Listing(
+    "forms", lambda entry: entry.make, lambda entry: entry.title
+)
+"""What makes each of the catalogue's mechanisms, by the title that forms show."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

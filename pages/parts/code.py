@@ -8,16 +8,6 @@ import streamlit as st
 
 from pages.parts import samples, session
 
-MECHANISMS = {
-    "aim_grem": "engine.AimGrem()",
-    "aim_grem_plain": 'engine.AimGrem(completion="none")',
-    "aim_grem_paper": "engine.AimGrem.paper()",
-    "aim_grem_iid": 'engine.AimGrem(noise="iid", completion="none")',
-    "residual_planner": "engine.ResidualPlanner()",
-    "equal_split": "engine.EqualSplit()",
-    "uniform": "engine.Uniform()",
-}
-
 
 def show(lines: str, key: str) -> None:
     """Offer the code beneath a view; it has a button that copies it."""
@@ -50,6 +40,7 @@ def answer(
     table = f"sample_data/{card.table}" if card else "my_table.csv"
     # The seed of another table stays out: whoever has it can subtract the noise.
     seed = repr(settings.seed) if card else ""
+    mechanism = session.MECHANISMS[settings.mechanism].code
     finish = f"engine.{completion}(estimate)" if completion else "estimate"
     return "\n".join(
         [
@@ -64,7 +55,7 @@ def answer(
             "table = whole_table.select(*attributes)",
             *_workload(settings),
             f"rho = engine.rho_from(epsilon={settings.epsilon!r}, delta={settings.delta!r})",
-            f"mechanism, private = {MECHANISMS[settings.mechanism]}, engine.Private(table)",
+            f"mechanism, private = {mechanism}, engine.Private(table)",
             f"noise = engine.rehearsal_noise({seed})",
             "steps = engine.rounds(mechanism, private, workload, rho=rho, rng=noise)",
             f"for state, event in islice(steps, {at + 1}):  # the first event comes before round 1",

@@ -98,7 +98,7 @@ def read(said: Mapping[str, Any]) -> tuple[Wanted, list[str]]:
     def take(name: str, default: Any, understand: Callable[[Any], Any]) -> Any:
         try:
             return understand(said[name]) if name in said else default
-        except (ValueError, TypeError, OverflowError, RecursionError):
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
             shown = ", ".join(default) if isinstance(default, tuple) else default
             instead = "it is left out" if default is None else f"{shown} is taken instead"
             notes.append(f"The {name} in it cannot be used; {instead}.")
@@ -113,7 +113,7 @@ def read(said: Mapping[str, Any]) -> tuple[Wanted, list[str]]:
         epsilon=take("epsilon", usual.epsilon, _between(0.0, 1000.0)),
         delta=take("delta", usual.delta, _between(0.0, 1.0)),
         seed=take("seed", usual.seed, _whole(0, _MOST_SEED)),
-        mechanism=take("mechanism", usual.mechanism, _one_of(session.MECHANISMS)),
+        mechanism=take("mechanism", usual.mechanism, _mechanism),
     )
     asked = take("marginals", (), _tables_of(settings.attributes))
     settings = replace(settings, marginals=asked)
@@ -133,6 +133,12 @@ def _one_of(known: Mapping[str, Any]) -> Callable[[Any], str]:
         return value
 
     return understand
+
+
+def _mechanism(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return session.MECHANISMS[value].key  # older names too
 
 
 def _names_of(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -19,26 +19,14 @@ import streamlit as st
 
 import engine
 from engine import views
+from engine.mechanisms import catalogue
 from pages.parts import samples
 
 MOST_CELLS = 30_000_000
 """Cells of all marginals that a page holds: about 400 MB while it runs."""
 
-MECHANISMS: dict[str, tuple[str, Callable[[], Any]]] = {
-    "aim_grem": ("AIM+GReM", engine.AimGrem),
-    "aim_grem_plain": (
-        "AIM+GReM, nothing completed",
-        lambda: engine.AimGrem(completion="none"),
-    ),
-    "aim_grem_paper": ("AIM+GReM, as published", engine.AimGrem.paper),
-    "aim_grem_iid": (
-        "AIM+GReM, equal noise (ablation)",
-        lambda: engine.AimGrem(noise="iid", completion="none"),
-    ),
-    "residual_planner": ("ResidualPlanner, one round", engine.ResidualPlanner),
-    "equal_split": ("Equal split, one round", engine.EqualSplit),
-    "uniform": ("Total only, spread evenly", engine.Uniform),
-}
+MECHANISMS: Mapping[str, catalogue.Entry] = catalogue.Listing("forms", lambda entry: entry)
+"""The catalogue's mechanisms by key; older keys are found too."""
 
 Token: TypeAlias = tuple[int, int]
 _numbers = itertools.count(1)
@@ -274,7 +262,7 @@ def begin(settings: Settings) -> Watched:
     rng = engine.rehearsal_noise(settings.seed)
     table = samples.columns(settings.sample, settings.attributes)
     workload = settings.workload(table.domain)
-    private, mechanism = engine.Private(table), MECHANISMS[settings.mechanism][1]()
+    private, mechanism = engine.Private(table), MECHANISMS[settings.mechanism].make()
     state, event = next(engine.rounds(mechanism, private, workload, rho=rho, rng=rng))
     assert isinstance(event, engine.Started)
     started = Watched(
@@ -327,7 +315,7 @@ def _predecessor(before: Watched, now: Watched) -> tuple[Ghost, ...]:
             ("epsilon", f"ε = {old.epsilon:g}"),
             ("delta", f"δ = {old.delta:g}"),
             ("seed", f"seed {old.seed}"),
-            ("mechanism", MECHANISMS[old.mechanism][0]),
+            ("mechanism", MECHANISMS[old.mechanism].title),
         )
         if getattr(old, name) != getattr(new, name)
     ]

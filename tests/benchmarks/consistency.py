@@ -28,6 +28,7 @@ from frontier import DATA, DELTA, SHARED, judged, workload_of
 import engine
 from engine import grem
 from engine.completing.nonnegative import nonnegative
+from engine.mechanisms import catalogue
 from engine.mechanisms.base import rounds
 
 HERE = Path(__file__).resolve().parent
@@ -63,8 +64,8 @@ STEPS: dict[str, dict[str, Callable[[engine.Release], Estimates]]] = {
     },
 }
 MECHANISMS: dict[str, Callable[[], Any]] = {
-    "maxent": engine.AimGrem,
-    "raw": engine.AimGrem.paper,
+    "maxent": catalogue.find("aim_grem").make,
+    "raw": catalogue.find("aim_grem_paper").make,
 }
 
 

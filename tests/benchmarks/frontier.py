@@ -42,6 +42,7 @@ import engine
 from engine import grem
 from engine.completing import dense
 from engine.completing.nonnegative import nonnegative
+from engine.mechanisms import catalogue
 from engine.mechanisms.aim_pgm import AimPgm
 
 HERE = Path(__file__).resolve().parent
@@ -201,15 +202,24 @@ class Peer:
     most: float = 20e6
 
 
+def made(key: str) -> Callable[[], Any]:
+    """What makes a mechanism of the catalogue."""
+    return catalogue.find(key).make
+
+
 PEERS = {
-    "completed": Peer("AIM+GReM, completed", engine.AimGrem),
-    "lowered": Peer("AIM+GReM, completed, total lowered", lambda: engine.AimGrem(total="lowered")),
-    "paper": Peer("AIM+GReM (paper)", engine.AimGrem.paper, negative=True, most=math.inf),
-    "planner": Peer("ResidualPlanner", engine.ResidualPlanner, negative=True, most=math.inf),
-    "mwem": Peer("MWEM+GReM", engine.MwemGrem, negative=True),
-    "lnn": Peer("GReM-LNN", engine.AimGrem.paper, without_negatives, most=500_000),
+    "completed": Peer("AIM+GReM, completed", made("aim_grem")),
+    "lowered": Peer("AIM+GReM, completed, total lowered", made("aim_grem_lowered")),
+    "paper": Peer("AIM+GReM (paper)", made("aim_grem_paper"), negative=True, most=math.inf),
+    "planner": Peer("ResidualPlanner", made("residual_planner"), negative=True, most=math.inf),
+    "mwem": Peer("MWEM+GReM", made("mwem_grem"), negative=True),
+    "lnn": Peer("GReM-LNN", made("aim_grem_paper"), without_negatives, most=500_000),
     "dense": Peer(
-        "Private-PGM", engine.AimGrem.paper, from_the_joint, size=joint_cells, most=dense.MAX_CELLS
+        "Private-PGM",
+        made("aim_grem_paper"),
+        from_the_joint,
+        size=joint_cells,
+        most=dense.MAX_CELLS,
     ),
 }
 PGM = {"pgm": Peer("AIM+PGM", lambda megabytes: AimPgm(megabytes), from_the_model)}

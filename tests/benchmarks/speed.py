@@ -32,6 +32,7 @@ from scipy import sparse
 import engine
 from engine import grem
 from engine.grem import Reconstruction
+from engine.mechanisms import catalogue
 
 ROOT = Path(__file__).resolve().parents[2]
 DOMAINS = ROOT.parent / "shared" / "data" / "domains"
@@ -351,12 +352,7 @@ def memory_case(d: int, low: int, high: int, records: int, mechanism: str) -> tu
     """Bytes of peak memory above the idle process, and the estimate."""
     sizes = {f"a{i}": int(n) for i, n in enumerate(np.linspace(low, high, d).round())}
     table = made_table(sizes, records)
-    mechanisms = {
-        "AimGrem": engine.AimGrem,
-        "paper": engine.AimGrem.paper,
-        "ResidualPlanner": engine.ResidualPlanner,
-    }
-    chosen = mechanisms[mechanism]()
+    chosen = catalogue.find(mechanism).make()
     tiny = engine.Domain.from_sizes({"a": 2, "b": 2})
     timed_run(chosen, engine.Table.from_codes([[0, 1]], tiny), 1.0, degree=2)
     idle = peak_memory()
@@ -370,7 +366,7 @@ def memory() -> Iterator[Row]:
     ratios = []
     for case in itertools.product(
         [(12, 60, 100, 50_000), (30, 20, 40, 100_000), (70, 2, 10, 20_000), (20, 2, 90, 20_000)],
-        ["AimGrem", "paper", "ResidualPlanner"],
+        ["aim_grem", "aim_grem_paper", "residual_planner"],
     ):
         (peak, estimate), _ = in_process(memory_case, *case[0], case[1])
         if peak > 50 * 2**20:  # below it, what making the table took is the peak

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,11 @@ import engine
 w = pytest.importorskip("ipywidgets")
 
 from engine import widgets  # noqa: E402 - needs ipywidgets
+from engine.mechanisms import catalogue  # noqa: E402
 from engine.widgets.jobs import Job  # noqa: E402
 from engine.widgets.stories import MECHANISMS  # noqa: E402
+
+Instead = Callable[[str, Callable[[], Any]], None]
 
 
 @pytest.fixture
@@ -24,6 +28,15 @@ def run(table: engine.Table) -> engine.Run:
     return engine.run(
         engine.AimGrem(completion="none"), table, workload, epsilon=2.0, delta=1e-6, seed=1
     )
+
+
+@pytest.fixture
+def instead() -> Iterator[Instead]:
+    """Puts another factory in the place of a mechanism's, while the test runs."""
+    with ExitStack() as stack:
+        yield lambda key, make: stack.enter_context(
+            catalogue.extended(catalogue.instead(key, make))
+        )
 
 
 def inside(widget: Any) -> Iterator[Any]:
@@ -133,7 +146,7 @@ def test_a_refused_setting_is_said_and_nothing_runs(table: engine.Table) -> None
     assert form.run is None
 
 
-def test_a_run_can_be_cancelled(table: engine.Table, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_can_be_cancelled(table: engine.Table, instead: Instead) -> None:
     reached, go_on = threading.Event(), threading.Event()
 
     class Slow(engine.AimGrem):
@@ -142,7 +155,7 @@ def test_a_run_can_be_cancelled(table: engine.Table, monkeypatch: pytest.MonkeyP
             go_on.wait(20)
             return super().step(state, private, rng)
 
-    monkeypatch.setitem(MECHANISMS, "AIM+GReM", Slow)
+    instead("aim_grem", Slow)
     form = widgets.setup(table).start()
     assert reached.wait(20)
     form.runner.poll()
@@ -158,13 +171,13 @@ def test_a_run_can_be_cancelled(table: engine.Table, monkeypatch: pytest.MonkeyP
 
 
 def test_an_unforeseen_error_is_named_but_never_quoted(
-    table: engine.Table, monkeypatch: pytest.MonkeyPatch
+    table: engine.Table, instead: Instead
 ) -> None:
     class Broken(engine.AimGrem):
         def step(self, state: Any, private: Any, rng: Any) -> Any:
             raise ZeroDivisionError("Ann Lee, 42")
 
-    monkeypatch.setitem(MECHANISMS, "AIM+GReM", Broken)
+    instead("aim_grem", Broken)
     form = widgets.setup(table).start()
     form.wait(20)
     assert "ZeroDivisionError" in form.message.value
@@ -191,9 +204,7 @@ def test_trials_have_paired_seeds_and_are_not_made_twice(table: engine.Table) ->
     assert found.tolist() == [expected]
 
 
-def test_cancelled_trials_keep_what_is_done(
-    table: engine.Table, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cancelled_trials_keep_what_is_done(table: engine.Table, instead: Instead) -> None:
     reached, go_on, count = threading.Event(), threading.Event(), iter(range(1000))
 
     class Slow(engine.ResidualPlanner):
@@ -203,7 +214,7 @@ def test_cancelled_trials_keep_what_is_done(
                 go_on.wait(20)
             return super().step(state, private, rng)
 
-    monkeypatch.setitem(MECHANISMS, "ResidualPlanner, one round", Slow)
+    instead("residual_planner", Slow)
     form = widgets.compare(table, epsilons=(1.0,), trials=50).start()
     assert reached.wait(20)
     form.runner.poll()
