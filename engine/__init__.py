@@ -40,6 +40,7 @@ from engine.noise import RandomSource, rehearsal_noise
 from engine.planner import plan, plan_by_solver
 from engine.released import Allocation, Belief, Beliefs, Estimate, Measurement
 from engine.residuals import cell_variance, decompose, privacy_cost, reconstruct
+from engine.samples import load_sample, sample_names
 from engine.tables import CountSource, Private, Table, read_with
 from engine.trace import Event, Finished, RoundEnded, Started, Work, beliefs_after
 from engine.version import __version__ as __version__
@@ -52,6 +53,9 @@ def __getattr__(name: str) -> object:
         return importlib.import_module(f"engine.{name}")
     raise AttributeError(f"module 'engine' has no attribute {name!r}")
 
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__", "charts", "ingest", "views", "widgets"]
 
 read_with(lambda: importlib.import_module("engine.ingest.reader").READER)
 del read_with
@@ -113,6 +117,7 @@ __all__ = [
     "epsilon_from",
     "evaluate",
     "insight",
+    "load_sample",
     "maxent",
     "plan",
     "plan_by_solver",
@@ -122,6 +127,7 @@ __all__ = [
     "rho_from",
     "rounds",
     "run",
+    "sample_names",
     "selects",
     "simplex",
 ]

@@ -36,10 +36,11 @@ FLAT = (
     "trace",
     "strict_csv",
     "tables",
+    "samples",
     "selection",
     "measure",
 )
-_EXACT = {"exact", "exact_noise", "tables", "selection", "measure"}
+_EXACT = {"exact", "exact_noise", "tables", "samples", "selection", "measure"}
 _RELEASED = set(FLAT) - _EXACT
 ROOMS: dict[str, set[str]] = {
     # Lowest first, with what each may import besides itself.

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 import engine
+from engine.samples import sample_folder
 
 OWN = "own"
 """Stands for the visitor's own table where a sample's name would."""
-FOLDER = Path(__file__).parents[2] / "sample_data"
+FOLDER = sample_folder()
 FIRST = ("adult", "titanic", "penguins", "anes96", "ucb_admissions", "hair_eye_color")
 """Shown first and in this order; others follow."""
 
