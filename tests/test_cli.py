@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import subprocess
 import sys
@@ -14,6 +15,8 @@ import pytest
 
 import engine
 from engine.__main__ import main
+from engine.commands import app
+from engine.exporting import bundle
 from engine.mechanisms import catalogue
 from tests.support import ROOT, SAMPLES
 
@@ -222,5 +225,140 @@ def test_every_run_stamps_itself_a_demonstration(
 
 def test_an_earlier_run_s_answers_do_not_pass_for_this_one_s(tmp_path: Path) -> None:
     assert main(arguments(tmp_path, workload="3")) == 0
-    assert main(arguments(tmp_path, workload="1")) == 0
+    assert main([*arguments(tmp_path, workload="1"), "--force"]) == 0
     assert {len(names) for names in marginal_files(tmp_path)} == {1}
+
+
+# -- the folder ----------------------------------------------------------------------------------
+
+
+def test_a_folder_that_holds_something_is_refused_before_anything_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.txt").write_text("mine", "utf-8")
+    assert main(arguments(tmp_path)) == 2
+    assert "E_OUT" in capsys.readouterr().err
+    assert everything(tmp_path) == {"mine.txt": "mine"}
+
+
+def test_a_run_that_fails_leaves_no_folder_and_nothing_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> str:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(bundle, "index_csv", fail)
+    assert main(arguments(tmp_path / "out")) == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_says_so_and_writes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(*_: object, **__: object) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bundle, "index_csv", interrupt)
+    assert main(arguments(tmp_path / "out")) == 130
+    assert "cancelled; nothing written" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reader_that_closes_the_pipe_is_no_mistake(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m engine plan --domain {TITANIC[2]} --workload 3 --epsilon 1"
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", f"{command} --json | head -c 1"],
+        cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+# -- what is asked for ---------------------------------------------------------------------------
+
+
+def test_settings_given_back_repeat_the_run(tmp_path: Path) -> None:
+    first = [*arguments(tmp_path / "a", workload="", mechanism="aim-grem-paper")]
+    assert main([*first, "--marginal", "Sex,Class", "--marginal", "Age"]) == 0
+    again = ["run", *TITANIC, "--seed", SEED, "--out", str(tmp_path / "b")]
+    assert main([*again, "--settings", str(tmp_path / "a" / "settings.json")]) == 0
+    assert everything(tmp_path / "a") == everything(tmp_path / "b")
+
+
+def test_a_budget_can_be_rho_and_the_table_can_come_from_standard_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = arguments(tmp_path / "a", epsilon="", delta="", rho="1/7")
+    assert main(given) == 0
+    ledger = json.loads((tmp_path / "a" / "ledger.json").read_text("utf-8"))
+    assert ledger["total"] == "1/7"
+    content = (SAMPLES / "titanic.csv").read_bytes()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+    given = arguments(tmp_path / "b", epsilon="", delta="", rho="1/7")
+    given[1] = "-"
+    assert main(given) == 0
+    assert everything(tmp_path / "a") == everything(tmp_path / "b")
+
+
+def test_a_workload_can_be_a_file_with_weights(tmp_path: Path) -> None:
+    wanted = [["Sex", "Class"], {"attributes": ["Age"], "weight": 3}]
+    (tmp_path / "w.json").write_text(json.dumps(wanted), "utf-8")
+    assert main(arguments(tmp_path / "out", workload=str(tmp_path / "w.json"))) == 0
+    release = json.loads((tmp_path / "out" / "release.json").read_text("utf-8"))
+    assert release["workload"] == [[[2], 3.0], [[0, 1], 1.0]]
+
+
+@pytest.mark.parametrize("content", ["{}", '["Age"]', '[["Age"], 3]', "no json"])
+def test_a_workload_file_that_is_none_is_refused(
+    content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "w.json").write_text(content, "utf-8")
+    assert main(arguments(tmp_path / "out", workload=str(tmp_path / "w.json"))) == 2
+    assert "E_WORKLOAD" in capsys.readouterr().err
+
+
+# -- the other commands --------------------------------------------------------------------------
+
+
+def test_plan_predicts_what_the_engine_predicts(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", *TITANIC[1:], "--workload", "2", "--rho", "0.5", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    workload = engine.Workload.all_kway(engine.Domain.from_json(TITANIC[2]), 2)
+    predicted = engine.ResidualPlanner().predict(workload, rho=0.5).mean_l1
+    assert said["mean_l1_expected"]["residual-planner"] == predicted
+    assert said["marginals"] == 6
+
+
+def test_compare_says_that_true_errors_are_not_private(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ["compare", *TITANIC, "--workload", "2", "--epsilon", "1", "10", "--trials", "2"]
+    assert main([*given, "--csv", str(tmp_path / "t.csv"), "--mechanism", "residual-planner"]) == 0
+    said = capsys.readouterr().out
+    assert "not private" in said
+    with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as file:
+        assert len(list(csv.DictReader(file))) == 4
+
+
+def test_a_drafted_domain_says_that_it_was_read_from_the_data(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "d.domain.json"
+    assert main(["draft-domain", str(SAMPLES / "titanic.csv"), "--out", str(out)]) == 0
+    assert engine.Domain.from_json(out).read_from_data
+    assert "read from the data" in capsys.readouterr().out
+    assert main(["draft-domain", str(SAMPLES / "titanic.csv"), "--out", str(out)]) == 2
+
+
+def test_every_command_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    for given in ([], *([command] for command in ("run", "app", "plan", "compare", "prepare"))):
+        with pytest.raises(SystemExit) as caught:
+            main([*given, "--help"])
+        assert caught.value.code == 0
+        assert len(capsys.readouterr().out) > 200
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert engine.__version__ in capsys.readouterr().out
+
+
+def test_the_app_is_found_beside_the_engine() -> None:
+    assert app.app_folder() == ROOT

@@ -1,0 +1,167 @@
+"""What several commands ask for: a domain, a table, a workload and a budget."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import engine
+from engine.mechanisms import catalogue
+
+DELTA = 1e-9
+
+
+def add_domain(parser: argparse.ArgumentParser) -> None:
+    """Ask for the declared domain."""
+    parser.add_argument("--domain", required=True, metavar="FILE", help="its .domain.json file")
+
+
+def add_table(parser: argparse.ArgumentParser) -> None:
+    """Ask for a table."""
+    parser.add_argument("table", help="CSV file, or gzip of one; - reads standard input")
+
+
+def add_workload(parser: argparse.ArgumentParser) -> None:
+    """Ask for the marginals wanted: all of one degree, a file, or one by one."""
+    parser.add_argument(
+        "--workload",
+        metavar="K|FILE",
+        help="a number k for all k-way marginals, or a JSON file: a list of lists of names, or of "
+        '{"attributes": [...], "weight": w}',
+    )
+    parser.add_argument(
+        "--marginal",
+        action="append",
+        default=[],
+        metavar="A,B",
+        help="one marginal by its attributes' names; may be given several times",
+    )
+
+
+def add_budget(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
+    """Ask for a budget: epsilon and delta, or rho."""
+    many: dict[str, Any] = {"nargs": "+"} if several else {}
+    parser.add_argument("--epsilon", type=float, **many, help="with --delta; or give --rho")
+    parser.add_argument("--delta", type=float, help=f"the promise's other half (default {DELTA:g})")
+    if not several:
+        parser.add_argument("--rho", type=fraction, help="zCDP budget instead, such as 0.1 or 1/7")
+
+
+def mechanism(name: str) -> catalogue.Entry:
+    """Read a mechanism's name."""
+    try:
+        return catalogue.find(name, "forms")
+    except engine.OptionError:
+        offered = ", ".join(repr(entry.option) for entry in catalogue.entries("forms"))
+        raise argparse.ArgumentTypeError(
+            f"invalid choice: {name!r} (choose from {offered})"
+        ) from None
+
+
+def mechanism_names() -> str:
+    """Say which there are."""
+    return "one of " + ", ".join(entry.option for entry in catalogue.entries("forms"))
+
+
+def fraction(text: str) -> Fraction:
+    """Read a number, or a quotient such as 1/7."""
+    return Fraction(text)
+
+
+def domain_of(options: argparse.Namespace) -> engine.Domain:
+    """Read the declared domain."""
+    return engine.Domain.from_json(options.domain)
+
+
+def table_of(options: argparse.Namespace, domain: engine.Domain) -> engine.Table:
+    """Read the table."""
+    source = sys.stdin.buffer.read() if options.table == "-" else options.table
+    return engine.Table.from_csv(source, domain)
+
+
+def workload_of(options: argparse.Namespace, domain: engine.Domain) -> engine.Workload:
+    """Return the marginals wanted.
+
+    Raises:
+        WorkloadError: If none is given, or two ways to give them are used at once.
+    """
+    if options.marginal and options.workload is None:
+        return engine.Workload([_names(text) for text in options.marginal], domain)
+    if options.workload is None or options.marginal:
+        raise engine.WorkloadError(
+            "The marginals wanted are not clear; --workload or --marginal is needed, one of them. "
+            "For all pairs give --workload 2."
+        )
+    try:
+        degree = int(options.workload)
+    except ValueError:
+        return _from_file(Path(options.workload), domain)
+    return engine.Workload.all_kway(domain, degree)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _from_file(path: Path, domain: engine.Domain) -> engine.Workload:
+    try:
+        content = json.loads(path.read_text("utf-8-sig"))
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no JSON text"
+        raise engine.WorkloadError(
+            f"The workload file cannot be read ({reason}). Give a number k, or a JSON file with a "
+            "list of marginals."
+        ) from None
+    return engine.Workload(_weights(content), domain)
+
+
+def _weights(content: object) -> dict[tuple[str, ...], float]:
+    weights: dict[tuple[str, ...], float] = {}
+    for entry in content if isinstance(content, list) else [None]:
+        names = entry.get("attributes") if isinstance(entry, Mapping) else entry
+        weight = entry.get("weight", 1.0) if isinstance(entry, Mapping) else 1.0
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise engine.WorkloadError(
+                "The workload file holds no list of marginals. Write one such as "
+                '[["age", "sex"], {"attributes": ["age"], "weight": 2}].'
+            )
+        weights[tuple(names)] = weights.get(tuple(names), 0.0) + weight
+    return weights
+
+
+def budget_of(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the budget as keywords of ``engine.run``."""
+    if options.rho is not None and options.epsilon is None:
+        return {"rho": options.rho, "delta": options.delta}
+    delta = DELTA if options.delta is None else options.delta
+    return {"epsilon": options.epsilon, "delta": delta, "rho": options.rho}
+
+
+def rho_of(options: argparse.Namespace) -> Fraction:
+    """Return the budget as rho.
+
+    Raises:
+        BudgetError: If it is not clear.
+    """
+    if (options.rho is None) == (options.epsilon is None):
+        raise engine.BudgetError(
+            "The budget is not clear; --epsilon or --rho is needed, one of them.",
+            code="E_BUDGET_AMBIGUOUS",
+        )
+    if options.rho is not None:
+        return Fraction(options.rho)
+    delta = DELTA if options.delta is None else options.delta
+    return Fraction(engine.rho_from(epsilon=options.epsilon, delta=delta))
+
+
+def say(content: dict[str, Any], lines: list[str], *, as_json: bool) -> None:
+    """Print a result for programs, or for people."""
+    if as_json:
+        print(json.dumps(content, indent=1, ensure_ascii=False))
+    else:
+        print("\n".join(lines))
