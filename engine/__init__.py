@@ -57,6 +57,7 @@ def __getattr__(name: str) -> object:
 def __dir__() -> list[str]:
     return [*__all__, "__version__", "charts", "ingest", "views", "widgets"]
 
+
 read_with(lambda: importlib.import_module("engine.ingest.reader").READER)
 del read_with
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import engine
 from engine.commands import asked
+from engine.demonstrating import comparison
+from engine.demonstrating.comparison import CONTENDERS
 
 NOT_PRIVATE = "DEMONSTRATION. These errors were computed from the records; they are not private."
 
@@ -28,7 +30,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--mechanism",
         action="append",
-        choices=sorted(asked.MECHANISMS),
+        choices=[key.replace("_", "-") for key in CONTENDERS],
         help="may be given several times (default: aim-grem and residual-planner)",
     )
     parser.add_argument("--trials", type=int, default=3, help="runs of each (default 3)")
@@ -40,8 +42,6 @@ def add(commands: Any) -> None:
 
 def call(options: argparse.Namespace) -> int:
     """Compare, and print the means."""
-    from engine.demonstrating import comparison
-
     domain = asked.domain_of(options)
     workload = asked.workload_of(options, domain)
     keys = list(dict.fromkeys(options.mechanism or ("aim-grem", "residual-planner")))
@@ -51,7 +51,7 @@ def call(options: argparse.Namespace) -> int:
         comparison.trials(
             engine.Private(asked.table_of(options, domain)),
             workload,
-            {key: comparison.Contender(key, asked.MECHANISMS[key]()) for key in keys},
+            comparison.contenders(*(key.replace("-", "_") for key in keys)),
             epsilons=options.epsilon or [1.0],
             delta=asked.DELTA if options.delta is None else options.delta,
             seeds=range(options.seed, options.seed + options.trials),
