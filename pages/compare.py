@@ -11,7 +11,7 @@ import engine
 from engine.demonstrating import comparison
 from engine.demonstrating.comparison import BASELINES, CONTENDERS, METRICS, Trial
 from engine.showing import contenders, versus
-from pages.parts import figures, host, lecture, messages, samples, session, sources, text
+from pages.parts import figures, form, host, lecture, messages, samples, study, text
 from pages.parts.asked import Compared
 from pages.parts.frame import through_app
 from pages.parts.worker import Job
@@ -23,12 +23,14 @@ _STATE = "comparison"
 
 
 GRID = (0.1, 0.316, 1.0, 3.16, 10.0)
+FEW = (0.1, 1.0, 10.0)
+QUICK = 20_000  # cells of a comparison that is made without being asked for
 USUAL = ("aim_grem", "aim_grem_paper", "residual_planner", "product", *BASELINES)
 
 
 def loses() -> Compared:
     """One table of three attributes: asking about it beforehand is not worth what it costs."""
-    chosen = tuple(sources.default_attributes("ucb_admissions"))
+    chosen = samples.cards()["ucb_admissions"].default_attributes
     return Compared("ucb_admissions", chosen, 3, USUAL, GRID, 5)
 
 
@@ -55,13 +57,32 @@ PRESETS = {
 # -- starting --------------------------------------------------------------------------------------
 
 
-def current() -> Job[Trial]:
-    """This visitor's comparison; at first a small one that everybody may share."""
+def current() -> Job[Trial] | None:
+    """This visitor's comparison; at first a small one of the table in use, if it is a sample."""
     found: Job[Trial] | None = st.session_state.get(_STATE)
-    if found is None:
-        asked = loses()
+    if found is None or not _exists(found.about):
+        asked = first()
+        if asked is None:
+            return None
         found = st.session_state[_STATE] = host.shared(asked, lambda: start(asked))
     return found
+
+
+def _exists(asked: Compared) -> bool:
+    """Whether the table compared on is still there."""
+    there = asked.sample in samples.choices()
+    return there and samples.number(asked.sample) == asked.table
+
+
+def first() -> Compared | None:
+    """A few quick trials of the study's table; none of the visitor's own, or of a large one."""
+    now, names = study.here(), study.attributes()
+    if now.sample == samples.OWN or now.awaits or not names:
+        return None
+    domain = samples.domain(now.sample).select(*names)
+    degree = min(now.degree, len(names))
+    cells = engine.Workload.all_kway(domain, degree).layout.total_cells
+    return Compared(now.sample, names, degree, USUAL, FEW, 3) if cells <= QUICK else None
 
 
 def start(asked: Compared) -> Job[Trial]:
@@ -70,9 +91,9 @@ def start(asked: Compared) -> Job[Trial]:
     Raises:
         engine.EngineError: If a setting is refused.
     """
-    table = sources.columns(asked.sample, asked.attributes)
-    workload = engine.Workload.all_kway(table.domain, asked.degree)
-    _check(asked, workload)
+    table = samples.columns(asked.sample, asked.attributes)
+    workload = study.held(engine.Workload.all_kway(table.domain, asked.degree))
+    _check(asked)
     private = engine.Private(table)
 
     def make(cancelled: Any) -> Any:
@@ -90,16 +111,9 @@ def start(asked: Compared) -> Job[Trial]:
     return Job(make, asked.runs, asked)
 
 
-def _check(asked: Compared, workload: engine.Workload) -> None:
+def _check(asked: Compared) -> None:
     for epsilon in asked.epsilons:
         engine.rho_from(epsilon=epsilon, delta=asked.delta)
-    cells = workload.layout.total_cells
-    if cells > session.MOST_CELLS:
-        raise engine.WorkloadError(
-            f"These marginals and their subsets have {cells:,} cells; this page holds "
-            f"{session.MOST_CELLS:,}. Choose fewer attributes, or marginals over fewer of them.",
-            code="E_TOO_LARGE",
-        )
     if asked.runs > MOST_RUNS:
         raise engine.OptionError(
             f"That is {asked.runs:,} runs; at most {MOST_RUNS:,} are made here. Take fewer trials, "
@@ -124,16 +138,13 @@ def _begin(asked: Compared, *, shared: bool = False) -> None:
 def _is_shared(job: Job[Trial]) -> bool:
     """Whether others look at it too; then nobody may stop it."""
     asked: Compared = job.about
-    if asked == loses():
+    if asked in (loses(), first()):
         return True
     return host.is_class() and asked in [make() for _, _, make in PRESETS.values()]
 
 
 def _preset(name: str) -> None:
     asked = PRESETS[name][2]()
-    st.session_state["compare_table"] = asked.sample
-    st.session_state[f"compare_attributes_{asked.sample}"] = list(asked.attributes)
-    st.session_state["compare_degree"] = asked.degree
     st.session_state["compare_mechanisms"] = [m for m in asked.mechanisms if m not in BASELINES]
     st.session_state["compare_epsilons"] = ", ".join(f"{e:g}" for e in asked.epsilons)
     st.session_state["compare_trials"] = asked.trials
@@ -158,7 +169,9 @@ def choose() -> None:
     refused = st.session_state.get("compare_refusal")
     box = st.expander("Compare something else", icon=":material/tune:", key="compare_settings")
     with box:
-        sample, attributes, degree = _what()
+        form.table()
+        form.attributes()
+        form.degree()
         mechanisms = st.multiselect(
             "Mechanisms", [key for key in CONTENDERS if key not in BASELINES],
             default=[HERO, "aim_grem_paper", RIVAL, "product"], key="compare_mechanisms",
@@ -169,26 +182,9 @@ def choose() -> None:
         epsilons, trials, seed, answers = _how()
         if st.button("Compare", type="primary", icon=":material/play_arrow:", key="compare_start"):
             chosen = tuple(key for key in CONTENDERS if key in {*mechanisms, *BASELINES})
-            _try(sample, attributes, degree, chosen, epsilons, trials, seed, answers)
+            _try(chosen, epsilons, trials, seed, answers)
     if refused:
         st.error(text.plain(refused, longest=600), icon=":material/error:")
-
-
-def _what() -> tuple[str, list[str], int]:
-    sample = st.selectbox(
-        "Table", sources.names(), index=sources.names().index("titanic"), key="compare_table",
-        format_func=sources.title, persist_state="session",
-    )  # fmt: skip
-    chosen_key = f"compare_attributes_{sample}"
-    st.session_state.setdefault(chosen_key, sources.default_attributes(sample))
-    attributes = st.multiselect(
-        "Attributes", list(sources.domain(sample).names), key=chosen_key, persist_state="session"
-    )
-    degree = st.segmented_control(
-        "Tables over", [1, 2, 3, 4], default=3, required=True, key="compare_degree",
-        format_func=lambda k: f"{k}-way", persist_state="session",
-    )  # fmt: skip
-    return sample, attributes, int(degree or 3)
 
 
 def _how() -> tuple[str, int, int, str]:
@@ -215,10 +211,9 @@ def _how() -> tuple[str, int, int, str]:
     return epsilons, int(trials), int(seed), answers or "raw"
 
 
-def _try(
-    sample: str, attributes: list[str], degree: int, mechanisms: tuple[str, ...],
-    epsilons: str, trials: int, seed: int, answers: str,
-) -> None:  # fmt: skip
+def _try(mechanisms: tuple[str, ...], epsilons: str, trials: int, seed: int, answers: str) -> None:
+    now, attributes = study.here(), study.attributes()
+    degree = now.degree
     try:
         grid = tuple(sorted({float(part) for part in epsilons.replace(";", ",").split(",")}))
     except ValueError:
@@ -233,8 +228,8 @@ def _try(
             "chosen. Choose more, or a smaller degree."
         )
         st.rerun()
-    _begin(Compared(sample, tuple(attributes), degree, mechanisms, grid, trials, seed=seed,
-                 answers=answers))  # fmt: skip
+    _begin(Compared(now.sample, attributes, degree, mechanisms, grid, trials, seed=seed,
+                    answers=answers, table=samples.number(now.sample)))  # fmt: skip
     st.rerun()
 
 
@@ -244,7 +239,7 @@ def _try(
 def watch() -> None:
     """How far it is; the only part of the page that asks again by itself."""
     job = current()
-    if not job.running:
+    if job is None or not job.running:
         st.rerun()
     done = job.done
     left = job.seconds / len(done) * (job.total - len(done)) if done else math.nan
@@ -353,7 +348,7 @@ def _by_marginal(rows: list[Trial], asked: Compared) -> None:
         "Marginal by marginal, at ε", epsilons, value=epsilons[len(epsilons) // 2],
         key=f"compare_at_{len(epsilons)}", format_func=lambda e: f"{e:g}",
     ) if len(epsilons) > 1 else epsilons[0]  # fmt: skip
-    domain = sources.domain(asked.sample).select(*asked.attributes)
+    domain = samples.domain(asked.sample).select(*asked.attributes)
     frame = comparison.by_marginal(rows, HERO, rival, epsilon, domain)
     if len(frame):
         first, second = CONTENDERS[HERO].name, CONTENDERS[rival].name
@@ -378,18 +373,36 @@ def _time(rows: list[Trial], metric: str) -> None:
 def _about(job: Job[Trial]) -> str:
     asked: Compared = job.about
     return (
-        f"**{text.plain(sources.title(asked.sample))}**, {len(asked.attributes)} attributes, all "
-        f"{asked.degree}-way tables, {asked.trials} trials at each of {len(asked.epsilons)} values "
+        f"**{text.plain(samples.choices()[asked.sample].title)}**, "
+        f"{len(asked.attributes)} attributes, all {asked.degree}-way "
+        f"tables, {asked.trials} trials at each of {len(asked.epsilons)} values "
         f"of ε, δ = {asked.delta:g}, seeds from {asked.seed}, answers {SHOWN[asked.answers]}."
     )
+
+
+def another_table(job: Job[Trial]) -> None:
+    """Say so if the comparison shown is of another table than the one in use."""
+    asked, now = job.about, study.here()
+    if (asked.sample, asked.table) == (now.sample, samples.number(now.sample)):
+        return
+    title = text.plain(samples.choices()[now.sample].title, longest=60)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"This comparison is on another table than the one in use, **{title}**.")
+        st.button(f"Compare on {title}", key="compare_current", on_click=_on_current)
+
+
+def _on_current() -> None:
+    now = study.here()
+    degree = min(now.degree, len(study.attributes()))
+    _begin(Compared(now.sample, study.attributes(), degree, USUAL, FEW, 3,
+                    table=samples.number(now.sample)))  # fmt: skip
 
 
 # -- the page --------------------------------------------------------------------------------------
 
 through_app()
 st.title("Compare")
-if not figures.hidden():
-    st.warning(f"{messages.BANNER} {messages.SEEDED}", icon=":material/visibility:")
+messages.banner()
 lecture.prose(
     "No mechanism wins everywhere. Here AIM+GReM meets ResidualPlanner, which plans everything at "
     "once, and simple baselines that are always shown: who is under them has learnt nothing."
@@ -400,8 +413,16 @@ if link:
 presets()
 choose()
 job = current()
-st.markdown(_about(job))
-if job.running:
-    st.fragment(watch, run_every=1.0)()
+if job is None:
+    st.info(
+        f"Nothing is compared on **{text.plain(samples.choices()[study.here().sample].title)}** "
+        "yet: open “Compare something else” and press **Compare**.",
+        icon=":material/balance:",
+    )
 else:
-    results(job)
+    another_table(job)
+    st.markdown(_about(job))
+    if job.running:
+        st.fragment(watch, run_every=1.0)()
+    else:
+        results(job)

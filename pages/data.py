@@ -13,7 +13,7 @@ from engine.domain import Domain
 from engine.errors import EngineError
 from engine.ingest import Preview, dialect
 from engine.ingest.notes import counted
-from pages.parts import domain_editor, host, samples, upload
+from pages.parts import domain_editor, host, samples, study, upload
 from pages.parts.frame import through_app
 from pages.parts.text import plain
 from pages.parts.upload import Upload
@@ -38,7 +38,7 @@ def choose_sample() -> None:
     name = st.selectbox(
         "Example",
         names,
-        upload.index(names, upload.setting("sample", names[0])),
+        upload.index(names, upload.setting("sample", study.here().sample)),
         format_func=lambda n: cards[n].title,
         key="data_sample",
         on_change=upload.remember,
@@ -552,12 +552,11 @@ def page() -> None:
         label_visibility="collapsed",
     )
     {"sample": choose_sample, "own": own_table, "names": type_names}[kind or "sample"]()
-    name = st.session_state.get("table_name")
-    if name:
-        st.caption(f"In use now: {plain(name, longest=80)}.")
-        with st.container(horizontal=True):
-            st.page_link("pages/plan.py", label="Plan it", icon=":material/tune:")
-            st.page_link("pages/rounds.py", label="Watch a run", icon=":material/replay:")
+    title = samples.choices()[study.here().sample].title
+    st.caption(f"In use now: {plain(title, longest=80)}.")
+    with st.container(horizontal=True):
+        st.page_link("pages/plan.py", label="Plan it", icon=":material/tune:")
+        st.page_link("pages/rounds.py", label="Watch a run", icon=":material/replay:")
 
 
 through_app()

@@ -15,7 +15,7 @@ from engine.demonstrating import teaching
 from engine.exporting import bundle as export
 from engine.exporting.report import report
 from engine.types import AttributeSet
-from pages.parts import figures, links, messages, samples, saved, session, strip, text
+from pages.parts import figures, links, messages, samples, saved, session, strip, study, text
 from pages.parts.frame import PAGES, through_app
 
 RELEASE, TEACHING = "Release only", "Teaching bundle"
@@ -300,10 +300,10 @@ def _load(packed: bytes) -> tuple[bool, str]:
     except engine.EngineError as error:
         return False, str(error)
     if isinstance(wanted, saved.OwnTable):
-        session.visit().awaited = wanted
-        st.session_state.update(
-            epsilon=wanted.epsilon, delta=f"{wanted.delta:g}", degree=wanted.degree,
-            mechanism=wanted.mechanism,
+        session.put_away()
+        study.await_own(
+            wanted.attributes, epsilon=wanted.epsilon, delta=study.written(wanted.delta),
+            degree=wanted.degree, mechanism=wanted.mechanism,
         )  # fmt: skip
         return True, (
             f"The session was on a table of your own with {len(wanted.attributes)} attributes. "

@@ -17,6 +17,7 @@ from pages.parts import (
     messages,
     repeated,
     session,
+    study,
     text,
 )
 from pages.parts.frame import through_app
@@ -145,7 +146,7 @@ def _open(section: str) -> None:
 
 
 def _titanic() -> None:
-    session.start(replace(session.first_settings("titanic"), seed=7))
+    session.start(replace(study.usual("titanic"), seed=7))
 
 
 # -- the page --------------------------------------------------------------------------------------

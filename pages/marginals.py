@@ -11,7 +11,7 @@ import streamlit as st
 import engine
 from engine import charts, views
 from engine.types import AttributeSet
-from pages.parts import code, figures, messages, session, strip, text
+from pages.parts import code, figures, form, messages, samples, session, strip, study, text
 from pages.parts.frame import through_app
 
 if TYPE_CHECKING:
@@ -34,24 +34,32 @@ MOST_SLICES = 8
 
 def empty() -> None:
     """Nothing was run: say what there would be, and lead there."""
+    title = text.plain(samples.choices()[study.here().sample].title, longest=60)
     st.info(
-        "No run yet, so there is no answer to look at. Here you will see every table that a run "
-        "answers, at any round: true, private and their difference, with intervals and a check of "
-        "them.",
+        f"No run of **{title}** yet, so there is no answer to look at. Here you will see every "
+        "table that a run answers, at any round: true, private and their difference, with "
+        "intervals and a check of them.",
         icon=":material/grid_on:",
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        if st.button("Run the sample to its end", type="primary", key="marginals_run"):
-            with st.spinner("Running…"):
-                session.start(session.first_settings())
-                here = session.visit()
-                while here.run is not None and session.advance(here.run.token):
-                    pass
-                assert here.run is not None
-                here.look_at(here.run.rounds)
-            st.rerun()
+        if st.button("Run it to its end", type="primary", key="marginals_run"):
+            _run_to_the_end()
         st.page_link("pages/plan.py", label="Set up a run", icon=":material/tune:")
         st.page_link("pages/rounds.py", label="Step through one", icon=":material/replay:")
+
+
+def _run_to_the_end() -> None:
+    here = session.visit()
+    if not form.start():
+        if here.refusal is not None:
+            st.error(text.plain(here.refusal[1], longest=600), icon=":material/error:")
+        return
+    with st.spinner("Running…"):
+        while here.run is not None and session.advance(here.run.token):
+            pass
+    assert here.run is not None
+    here.look_at(here.run.rounds)
+    st.rerun()
 
 
 # -- which table, at which round -------------------------------------------------------------------
@@ -368,8 +376,7 @@ watched = session.visit().run
 if watched is None:
     empty()
 else:
-    if not figures.hidden():
-        st.warning(f"{messages.BANNER} {messages.SEEDED}", icon=":material/visibility:")
+    messages.banner()
     marginal = choose(watched)
     strip.refresh()
     st.subheader(text.plain(watched.domain.label(marginal)))

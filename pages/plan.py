@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
-from itertools import combinations
+from dataclasses import dataclass, replace
 
 import numpy as np
 import streamlit as st
 
 import engine
 from engine import charts, views
-from pages.parts import code, figures, messages, samples, session, text
+from pages.parts import code, figures, form, samples, session, study, text
 from pages.parts.frame import through_app
 
-KWAYS = {1: "1-way", 2: "2-way", 3: "3-way", 4: "4-way"}
 # Ten stops a decade, evenly apart on a log scale. (No text below: Streamlit would show it.)
 STOPS = [round(base * 10.0**power, 6) for power in (-2, -1, 0, 1)
          for base in (1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8)] + [100.0]  # fmt: skip
@@ -43,91 +41,47 @@ class Budget:
 # -- what is asked for -----------------------------------------------------------------------------
 
 
-def _sample() -> tuple[str, engine.Domain | None]:
+def _domain() -> engine.Domain | None:
     """Choose table and attributes; no domain if none is chosen."""
-    cards = samples.choices()
-    sample = st.selectbox(
-        "Table", list(cards), format_func=lambda name: cards[name].title, key="sample",
-        persist_state="session",
-    )  # fmt: skip
-    names = samples.domain(sample).names
-    key = f"attributes_{sample}"
-    st.session_state.setdefault(key, list(cards[sample].default_attributes))
-    chosen = st.multiselect(
-        "Attributes", list(names), key=key, persist_state="session", wrap=True, format_func=_named
-    )
-    with st.container(horizontal=True):
-        few = list(cards[sample].default_attributes)
-        st.button(
-            f"All {len(names)}", key="plan_all", on_click=_set, args=(key, list(names)),
-            help="All attributes of the table.",
-        )  # fmt: skip
-        st.button(
-            f"Only {len(few)}", key="plan_few", on_click=_set, args=(key, few),
-            help="The few that make readable pictures.",
-        )  # fmt: skip
-    if not chosen:
+    form.table()
+    form.attributes()
+    if not study.attributes():
         st.error("No attribute is chosen; at least one is needed. Choose one above.")
-        return sample, None
-    return sample, samples.domain(sample).select(*chosen)
+        return None
+    return samples.domain(study.here().sample).select(*study.attributes())
 
 
-def _named(name: str) -> str:
-    return name or "(no name)"
-
-
-def _set(key: str, value: object) -> None:
-    st.session_state[key] = value
-
-
-def _ask(sample: str, domain: engine.Domain) -> session.Settings:
-    """Choose the tables asked for; a workload follows from the settings returned."""
-    here = session.visit()
-    st.session_state["plan_kind"] = "my own list" if here.own else "all of one size"
+def _ask(domain: engine.Domain) -> None:
+    """Choose the tables asked for."""
+    now = study.here()
+    st.session_state["plan_kind"] = "my own list" if now.listed else "all of one size"
     st.segmented_control(
         "Which tables", ["all of one size", "my own list"], key="plan_kind", required=True,
-        on_change=_change_kind, args=(sample, domain),
+        on_change=_change_kind,
     )  # fmt: skip
-    st.session_state.setdefault("degree", 3)
-    degree = int(st.session_state["degree"])
-    if here.own:
-        _own_list(sample, domain)
+    if now.listed:
+        _own_list(domain)
     else:
-        degree = st.selectbox(
-            "Tables over", list(KWAYS), format_func=KWAYS.__getitem__, key="degree",
-            persist_state="session", help="Ask for every table over this many attributes.",
-        )  # fmt: skip
-    marginals = session.own_list(sample, domain.names)
-    return session.Settings(sample, domain.names, degree, marginals=marginals)
+        form.degree()
 
 
-def _change_kind(sample: str, domain: engine.Domain) -> None:
+def _change_kind() -> None:
     """Switch the kind; the first own list starts from the tables asked for until then."""
-    here = session.visit()
-    here.own = st.session_state["plan_kind"] == "my own list"
-    if here.own and not here.asked.get(sample):
-        _add_all(sample, domain, int(st.session_state.get("degree", 3)))
+    now = study.here()
+    now.listed = st.session_state["plan_kind"] == "my own list"
+    if now.listed and not study.asked():
+        study.add_all(now.degree)
 
 
-def _add_all(sample: str, domain: engine.Domain, degree: int) -> None:
-    asked = session.visit().asked.setdefault(sample, {})
-    for names in combinations(domain.names, min(degree, len(domain))):
-        asked.setdefault(names, 1.0)
-
-
-def _remove_all(sample: str) -> None:
-    session.visit().asked[sample] = {}
-
-
-def _own_list(sample: str, domain: engine.Domain) -> None:
+def _own_list(domain: engine.Domain) -> None:
     """Any table, each with a weight; by keyboard here, by a click in the grid beside."""
-    asked = session.visit().asked.setdefault(sample, {})
+    asked, sample = study.asked(), study.here().sample
     st.caption("Add or remove any table here, or click on squares of the grid.")
     left, right = st.columns(2)
     with left:
         wanted = st.multiselect(
             "One table over", list(domain.names), key=f"one_table_{sample}", max_selections=6,
-            persist_state="session", placeholder="Choose its attributes", format_func=_named,
+            persist_state="session", placeholder="Choose its attributes", format_func=form.named,
         )  # fmt: skip
     with right:
         word = st.select_slider(
@@ -141,28 +95,28 @@ def _own_list(sample: str, domain: engine.Domain) -> None:
     with st.container(horizontal=True):
         st.button(
             "Change it" if names in asked else "Add it", key="own_add", disabled=not names,
-            icon=":material/add:", on_click=_put, args=(sample, names, WEIGHTS[word]),
+            icon=":material/add:", on_click=_put, args=(names, WEIGHTS[word]),
         )  # fmt: skip
         st.button(
             "Remove it", key="own_remove", disabled=names not in asked, icon=":material/remove:",
-            on_click=_take, args=(sample, names),
+            on_click=_take, args=(names,),
         )  # fmt: skip
         for degree in (1, 2, 3):
             st.button(
-                f"All {KWAYS[degree]}", key=f"own_all_{degree}", on_click=_add_all,
-                args=(sample, domain, degree), disabled=degree > len(domain),
+                f"All {form.KWAYS[degree]}", key=f"own_all_{degree}", on_click=study.add_all,
+                args=(degree,), disabled=degree > len(domain),
                 help="Adds those that are not there yet.",
             )  # fmt: skip
-        st.button("None", key="own_none", on_click=_remove_all, args=(sample,), disabled=not asked)
+        st.button("None", key="own_none", on_click=asked.clear, disabled=not asked)
     _listed(asked, domain)
 
 
-def _put(sample: str, names: tuple[str, ...], weight: float) -> None:
-    session.visit().asked.setdefault(sample, {})[names] = weight
+def _put(names: tuple[str, ...], weight: float) -> None:
+    study.asked()[names] = weight
 
 
-def _take(sample: str, names: tuple[str, ...]) -> None:
-    session.visit().asked.get(sample, {}).pop(names, None)
+def _take(names: tuple[str, ...]) -> None:
+    study.asked().pop(names, None)
 
 
 def _listed(asked: dict[tuple[str, ...], float], domain: engine.Domain) -> None:
@@ -179,7 +133,7 @@ def _listed(asked: dict[tuple[str, ...], float], domain: engine.Domain) -> None:
         words = {weight: word for word, weight in WEIGHTS.items()}
         with st.expander(f"Your list: {there:,} tables", key="own_listed"):
             lines = [
-                " × ".join(text.plain(_named(name)) for name in names)
+                " × ".join(text.plain(form.named(name)) for name in names)
                 + f" · {words.get(weight, f'weight {weight:g}')}"
                 for names, weight in asked.items()
                 if names not in waiting
@@ -194,7 +148,7 @@ def _grid(domain: engine.Domain, workload: engine.Workload | None) -> None:
     if len(domain) > MOST_IN_GRID:
         st.caption(f"The grid of pairs is drawn for at most {MOST_IN_GRID} attributes.")
         return
-    own = session.visit().own
+    own = study.here().listed
     frame = views.asked(domain, workload.weights if workload else {})
     # A click is an event, not a state: a fresh chart after each one.
     key = f"asked_{st.session_state.setdefault('asked_clicks', 0)}"
@@ -204,44 +158,51 @@ def _grid(domain: engine.Domain, workload: engine.Workload | None) -> None:
 
 def _clicked() -> None:
     """Add the squares clicked on, or remove them if they are there."""
-    here, sample = session.visit(), str(st.session_state["sample"])
-    domain = samples.domain(sample).select(*st.session_state[f"attributes_{sample}"])
+    names_now = study.attributes()
     for square in figures.picked(f"asked_{st.session_state['asked_clicks']}"):
         positions = sorted({int(square["first"]), int(square["second"])})
-        names = tuple(domain.names[i] for i in positions if i < len(domain))
-        if names in here.asked.get(sample, {}):
-            _take(sample, names)
+        names = tuple(names_now[i] for i in positions if i < len(names_now))
+        if names in study.asked():
+            _take(names)
         else:
-            _put(sample, names, 1.0)
+            _put(names, 1.0)
     st.session_state["asked_clicks"] += 1
 
 
-def _workload(settings: session.Settings, domain: engine.Domain) -> engine.Workload | None:
+def _workload(domain: engine.Domain) -> engine.Workload | None:
     """The workload, or what is wrong with it and a way out."""
-    if session.visit().own and not settings.marginals:
+    now = study.here()
+    tables = tuple((a, w) for a, w in study.asked().items() if set(a) <= set(domain.names))
+    if now.listed and not tables:
         return None
+    wanted = study.Settings(
+        now.sample, domain.names, now.degree, marginals=tables if now.listed else ()
+    )
     try:
-        return settings.workload(domain)
+        return wanted.workload(domain)
     except engine.EngineError as error:
         st.error(text.plain(error, longest=600), icon=":material/error:")
-        _remedy(settings, domain)
+        if not now.listed:
+            _remedy(wanted, domain)
         return None
 
 
-def _remedy(settings: session.Settings, domain: engine.Domain) -> None:
+def _remedy(settings: study.Settings, domain: engine.Domain) -> None:
     """Offer the largest degree that is possible."""
     for degree in range(min(settings.degree, len(domain) + 1) - 1, 0, -1):
-        smaller = session.Settings(settings.sample, domain.names, degree)
         try:
-            workload = smaller.workload(domain)
+            workload = replace(settings, degree=degree).workload(domain)
         except engine.EngineError:
             continue
-        if not settings.marginals:
-            st.button(
-                f"Ask for all {KWAYS[degree]} tables instead ({workload.cells:,} cells)",
-                key="plan_remedy", on_click=_set, args=("degree", degree),
-            )  # fmt: skip
+        st.button(
+            f"Ask for all {form.KWAYS[degree]} tables instead ({workload.cells:,} cells)",
+            key="plan_remedy", on_click=_set, args=("degree", degree),
+        )  # fmt: skip
         return
+
+
+def _set(field: str, value: object) -> None:
+    setattr(study.here(), field, value)
 
 
 # -- the budget ------------------------------------------------------------------------------------
@@ -249,9 +210,7 @@ def _remedy(settings: session.Settings, domain: engine.Domain) -> None:
 
 def _budget() -> Budget | None:
     """Epsilon by slider or number, delta, and rho in both directions; None if one is refused."""
-    st.session_state.setdefault("epsilon", 1.0)
-    st.session_state.setdefault("delta", "1e-9")
-    epsilon = st.session_state["epsilon"]
+    epsilon = study.here().epsilon
     st.session_state["epsilon_stop"] = _nearest(float(epsilon or 1.0))
     with st.container(horizontal=True, horizontal_alignment="distribute"):
         st.caption("← more private", width="content")
@@ -262,16 +221,10 @@ def _budget() -> Budget | None:
     )  # fmt: skip
     first, second, third = st.columns(3)
     with first:
-        epsilon = st.number_input(
-            "ε", step=0.5, format="%g", key="epsilon", persist_state="session",
-            help="Smaller: more private. Larger: more accurate. Up to 1000.",
-        )  # fmt: skip
+        form.epsilon()
     with second:
-        written = st.text_input(
-            "δ", key="delta", persist_state="session",
-            help="How much may slip through ε's promise. Far below 1 ÷ the number of rows.",
-        )  # fmt: skip
-    budget, refusal = _read(epsilon, written)
+        form.delta()
+    budget, refusal = _read(epsilon, study.here().delta)
     with third:
         st.session_state["rho"] = budget.rho if budget else None
         st.number_input(
@@ -291,16 +244,16 @@ def _nearest(epsilon: float) -> float:
 
 
 def _from_slider() -> None:
-    st.session_state["epsilon"] = st.session_state["epsilon_stop"]
+    study.here().epsilon = st.session_state["epsilon_stop"]
 
 
 def _from_rho() -> None:
     """The epsilon of the rho that was written; a refusal leaves epsilon as it is."""
     try:
-        rho, delta = st.session_state["rho"], float(st.session_state["delta"])
+        rho, delta = st.session_state["rho"], float(study.here().delta)
         epsilon = engine.epsilon_from(rho=rho, delta=delta)
         engine.rho_from(epsilon=epsilon, delta=delta)
-        st.session_state["epsilon"] = epsilon
+        study.here().epsilon = epsilon
     except (engine.EngineError, ValueError) as error:
         st.session_state["rho_refused"] = str(error)
 
@@ -476,17 +429,12 @@ def slowness() -> float:
     return float(min(max(min(times) / 6e-4, 0.5), 10.0))
 
 
-def _mechanism() -> tuple[str, int]:
+def _mechanism() -> None:
     left, right = st.columns([3, 1])
-    mechanism = left.selectbox(
-        "Mechanism", list(session.MECHANISMS), key="mechanism", persist_state="session",
-        format_func=lambda name: session.MECHANISMS[name].title,
-    )  # fmt: skip
-    st.session_state.setdefault("seed", 0)
-    seed = right.number_input(
-        "Seed", min_value=0, step=1, key="seed", persist_state="session", help=messages.SEEDED
-    )
-    return mechanism, int(seed)
+    with left:
+        form.mechanism()
+    with right:
+        form.seed()
 
 
 def _cost(mechanism: str, workload: engine.Workload) -> None:
@@ -518,21 +466,19 @@ def _memory(amount: int) -> str:
     return f"{max(amount / 1e6, 1):,.0f} MB"
 
 
-def _start(settings: session.Settings | None) -> None:
+def _start(*, ready: bool) -> None:
     begin = st.button(
         "Start this run", type="primary", key="plan_start", icon=":material/play_arrow:",
-        disabled=settings is None, help="Reads the records, and opens Rounds.",
+        disabled=not ready, help="Reads the records, and opens Rounds.",
     )  # fmt: skip
-    if settings is None:
+    if not ready:
         st.caption("Mend what is marked above, then a run can start.")
-    if begin and settings is not None:
-        try:
-            with st.spinner("Counting, and measuring the first answers…"):
-                session.start(settings)
-        except engine.EngineError as error:
-            st.error(text.plain(error, longest=600), icon=":material/error:")
-        else:
+    if begin and ready:
+        if form.start():
             st.switch_page("pages/rounds.py")
+        refusal = session.visit().refusal
+        if refusal is not None:
+            st.error(text.plain(refusal[1], longest=600), icon=":material/error:")
 
 
 # -- the page --------------------------------------------------------------------------------------
@@ -545,16 +491,17 @@ st.markdown(
 )
 st.subheader("1 · What is asked for")
 left, right = st.columns(2, gap="large")
-workload, settings = None, None
+workload = None
 with left:
-    sample, domain = _sample()
+    domain = _domain()
     if domain is not None:
-        settings = _ask(sample, domain)
-        workload = _workload(settings, domain)
+        _ask(domain)
+        workload = _workload(domain)
 with right:
     if domain is not None:
         _grid(domain, workload)
 
+sample = study.here().sample
 st.subheader("2 · How private, how accurate")
 left, right = st.columns(2, gap="large")
 with left:
@@ -573,15 +520,10 @@ if workload is not None and budget is not None:
     _figures(workload, budget, both)
 
 st.subheader("4 · What it costs, and the start")
-mechanism, seed = _mechanism()
-ready = None
-if workload is not None and budget is not None and settings is not None:
-    ready = session.Settings(
-        sample, settings.attributes, settings.degree, budget.epsilon, budget.delta, seed,
-        mechanism, settings.marginals,
-    )  # fmt: skip
+_mechanism()
+ready = workload is not None and budget is not None
 if workload is not None:
-    _cost(mechanism, workload)
-_start(ready)
-if ready is not None:
-    code.show(code.setup(ready), "setup")
+    _cost(study.here().mechanism, workload)
+_start(ready=ready)
+if ready:
+    code.show(code.setup(study.settings()), "setup")

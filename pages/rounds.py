@@ -12,110 +12,23 @@ import streamlit as st
 import engine
 from engine import charts, views
 from engine.types import AttributeSet
-from pages.parts import figures, lecture, links, messages, samples, session, strip, text
+from pages.parts import figures, form, lecture, links, messages, session, strip, study, text
 from pages.parts.frame import through_app
 
 SPEEDS = {"slow": 3.0, "normal": 1.6, "fast": 0.8}
-_USUAL = {"degree": 3, "epsilon": 1.0, "delta": "1e-9", "seed": 0}
 SEE_ROUNDS = "To see rounds, choose **AIM+GReM, as published** in the settings above."
-KWAYS = {1: "1-way", 2: "2-way", 3: "3-way", 4: "4-way"}
 
 
 # -- which run -------------------------------------------------------------------------------------
 
 
 def choose() -> None:
-    """Ask for table, workload and budget, and start a run on request."""
-    cards = samples.choices()
+    """The study's form, and a start on request."""
     with st.expander("Table, workload and budget", icon=":material/tune:", key="settings"):
-        sample = st.selectbox(
-            "Table", list(cards), format_func=lambda name: cards[name].title, key="sample",
-            persist_state="session",
-        )  # fmt: skip
-        card, names = cards[sample], samples.domain(sample).names
-        about = f"A row is {card.row_is}. {card.origin}. Licence: {card.licence}."
-        st.caption(text.plain(about, longest=600))
-        chosen_key = f"attributes_{sample}"
-        st.session_state.setdefault(chosen_key, list(card.default_attributes))
-        attributes = st.multiselect(
-            "Attributes", list(names), key=chosen_key, persist_state="session"
-        )
-        with st.container(horizontal=True):
-            st.button(
-                f"All {len(names)} attributes", key="all_attributes",
-                on_click=_set_attributes, args=(chosen_key, list(names)),
-            )  # fmt: skip
-            st.button(
-                f"Only {len(card.default_attributes)}, for readable pictures", key="few_attributes",
-                on_click=_set_attributes, args=(chosen_key, list(card.default_attributes)),
-            )  # fmt: skip
-        messages.beside("attributes")
-        settings = _numbers(sample, tuple(attributes))
-        again, spends = st.columns([2, 3], vertical_alignment="center")
-        begin = again.button("Start this run", type="primary", key="start_run")
-        spends.caption("A new run draws new noise: with real data it would spend again.")
-        messages.beside("settings")
-    if begin:
-        _start(settings)
-
-
-def _numbers(sample: str, attributes: tuple[str, ...]) -> session.Settings | None:
-    """The rest of the settings; None if one cannot be read."""
-    for key, value in _USUAL.items():
-        st.session_state.setdefault(key, value)  # links and saved sessions write here too
-    first, second, third, fourth, fifth = st.columns([2, 2, 2, 2, 4])
-    with first:
-        degree = st.selectbox(
-            "Tables over", list(KWAYS), format_func=KWAYS.__getitem__, key="degree",
-            persist_state="session", help="Ask for every table over this many attributes.",
-        )  # fmt: skip
-        messages.beside("degree")
-        if session.own_list(sample, attributes):
-            st.caption("Not used: your own list from Setup is.")
-    with second:
-        epsilon = st.number_input(
-            "ε", step=0.5, format="%g", key="epsilon", persist_state="session",
-            help="Smaller: more private. Larger: more accurate.",
-        )  # fmt: skip
-        messages.beside("epsilon")
-    with third:
-        delta = st.text_input("δ", key="delta", persist_state="session")
-        messages.beside("delta")
-    with fourth:
-        seed = st.number_input(
-            "Seed", min_value=0, step=1, key="seed", persist_state="session",
-            help=messages.SEEDED,
-        )  # fmt: skip
-        messages.beside("seed")
-    with fifth:
-        mechanism = st.selectbox(
-            "Mechanism", list(session.MECHANISMS), key="mechanism", persist_state="session",
-            format_func=lambda name: session.MECHANISMS[name].title,
-        )  # fmt: skip
-    try:
-        return session.Settings(
-            sample, attributes, int(degree), float(epsilon), float(delta), int(seed), mechanism,
-            session.own_list(sample, attributes),
-        )  # fmt: skip
-    except ValueError:
-        return None
-
-
-def _set_attributes(key: str, names: list[str]) -> None:
-    st.session_state[key] = names
-
-
-def _start(settings: session.Settings | None) -> None:
-    if settings is None:
-        session.visit().refusal = ("delta", "δ is no number; write one, for example 1e-9.")
-        st.rerun()
-    try:
-        with st.spinner("Counting, and measuring the first answers…"):
-            session.start(settings)
-        links.forget()
-    except engine.EngineError as error:
-        messages.keep(error)
-    st.rerun()
+        form.whole()
+        if form.start_button("start_run"):
+            links.forget()
+            st.rerun()
 
 
 # -- the player ------------------------------------------------------------------------------------
@@ -136,6 +49,7 @@ def watch(pace: float | None) -> None:
     assert here.run is not None
     _player(here, here.run)
     strip.refresh()
+    links.keep_address("rounds")
     if lecture.asks(here.run, here.view):
         return
     _so_far(here.run, here.view)
@@ -589,27 +503,47 @@ def _account(run: session.Watched, view: int) -> None:
 
 
 def _again(run: session.Watched) -> None:
-    """Offer another run with the next seed; not the same as looking back."""
+    """Offer another run with other noise; not the same as looking back."""
+    seed = run.settings.seed
+    label = "Run again with new noise" if seed is None else "Run again with another seed"
     with st.container(horizontal=True, vertical_alignment="center"):
-        if st.button("Run again with another seed", icon=":material/casino:", key="again"):
-            with st.spinner("Starting…"):
-                session.start(replace(run.settings, seed=run.settings.seed + 1))
-            links.forget()
-            st.rerun()
+        st.button(label, icon=":material/casino:", key="again", on_click=_other_noise)
         st.caption("Draws new noise: with real data this would spend the budget again.")
     st.page_link("pages/export.py", label="Take it away", icon=":material/download:")
+
+
+def _other_noise() -> None:
+    run = session.visit().run
+    assert run is not None
+    seed = run.settings.seed
+    session.start(replace(run.settings, seed=None if seed is None else seed + 1))
+    links.forget()
+
+
+def first_run() -> bool:
+    """Start the study's run if none is watched; says whether there is one."""
+    if session.visit().run is not None:
+        return True
+    if study.here().awaits:
+        return False
+    if form.start():
+        strip.refresh()
+        return True
+    refusal = session.visit().refusal
+    if refusal is not None:
+        st.error(text.plain(refusal[1], longest=600), icon=":material/error:")
+    return False
 
 
 # -- the page --------------------------------------------------------------------------------------
 
 through_app()
 st.title("Rounds")
-if not figures.hidden():
-    st.warning(f"{messages.BANNER} {messages.SEEDED}", icon=":material/visibility:")
-if session.visit().run is None:
-    session.start(session.first_settings())
-    strip.refresh()
-choose()
-pace = _pace(session.visit())
-st.fragment(watch, run_every=pace)(pace)
-_again(session.visit().run)  # type: ignore[arg-type]
+messages.banner()
+if first_run():
+    choose()
+    pace = _pace(session.visit())
+    st.fragment(watch, run_every=pace)(pace)
+    _again(session.visit().run)  # type: ignore[arg-type]
+elif not study.here().awaits:
+    choose()

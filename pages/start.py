@@ -6,14 +6,14 @@ import streamlit as st
 
 import engine
 from engine import charts, views
-from pages.parts import figures, messages, session, text
+from pages.parts import figures, messages, session, study, text
 from pages.parts.frame import through_app
 
 
 @st.cache_resource(show_spinner="Making a first run…")
 def recorded() -> session.Watched:
     """A finished run on the first sample, the same for everybody."""
-    run = session.begin(session.first_settings())
+    run = session.begin(study.usual())
     while not run.finished:
         run = run.stepped()
     return run
@@ -77,7 +77,7 @@ with ways[1].container(border=True, height="stretch"):
     st.markdown("**Teach a class**")
     st.caption("Same seed, same run on every screen. Keys F B P N L step, play and rewind.")
     if st.button("Open the Titanic run", icon=":material/school:", key="teach"):
-        session.start(session.first_settings("titanic"))
+        session.start(study.usual("titanic"))
         st.switch_page("pages/rounds.py")
     st.page_link("pages/learn.py", label="Tour, figures, quiz", icon=":material/menu_book:")
 with ways[2].container(border=True, height="stretch"):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import combinations
 from typing import Any
 
 import pandas as pd
@@ -16,8 +16,8 @@ from engine.demonstrating import comparison
 from engine.demonstrating.comparison import Point, Setting
 from engine.showing import versus
 from engine.types import AttributeSet
-from pages.parts import figures, lecture, messages, session, sources, text
-from pages.parts.asked import Base, Changed
+from pages.parts import figures, form, lecture, messages, samples, session, study, text
+from pages.parts.asked import Changed
 from pages.parts.frame import through_app
 from pages.parts.worker import Job
 
@@ -52,8 +52,8 @@ def pair(asked: Changed) -> Pair:
         engine.EngineError: If one of them is refused.
     """
     base = asked.base
-    table = sources.columns(base.sample, base.attributes)
-    first = _setting(table, base.degree, base.epsilon, base.delta)
+    table = samples.columns(base.sample, base.attributes)
+    first = _setting(table, base)
     sets = first.workload.marginals
     same = (first.private, first.private)
     names = (_name(base), _changed_name(asked))
@@ -65,37 +65,40 @@ def pair(asked: Changed) -> Pair:
         settings = (first, replace(first, private=more))
         return Pair(settings, (first.private, more), (sets, sets), names, table.domain)
     if asked.change == "workload":
-        workload = engine.Workload.all_kway(table.domain, asked.degree)
-        judged = tuple(combinations(range(len(table.domain)), min(base.degree, asked.degree)))
+        workload = study.held(engine.Workload.all_kway(table.domain, asked.degree))
+        judged = _both_answer(first.workload, workload)
         settings = (first, replace(first, workload=workload))
         return Pair(settings, same, (judged, judged), names, table.domain)
     return _coarser(asked, table, first, names)
 
 
-def _setting(table: engine.Table, degree: int, epsilon: float, delta: float) -> Setting:
-    workload = engine.Workload.all_kway(table.domain, degree)
-    cells = workload.layout.total_cells
-    if cells > session.MOST_CELLS:
-        raise engine.WorkloadError(
-            f"These marginals and their subsets have {cells:,} cells; this page holds "
-            f"{session.MOST_CELLS:,}. Choose fewer attributes, or marginals over fewer of them.",
-            code="E_TOO_LARGE",
-        )
-    rho = Fraction(engine.rho_from(epsilon=epsilon, delta=delta))
+def _setting(table: engine.Table, base: study.Settings) -> Setting:
+    workload = base.workload(table.domain)
+    rho = Fraction(engine.rho_from(epsilon=base.epsilon, delta=base.delta))
     return Setting(engine.Private(table), workload, rho, {})
+
+
+def _both_answer(first: engine.Workload, second: engine.Workload) -> tuple[AttributeSet, ...]:
+    """The largest tables that both workloads answer."""
+    common = [attrs for attrs in first.closure if attrs and attrs in second.layout.index]
+    return tuple(a for a in common if not any(set(a) < set(b) for b in common))
 
 
 def _coarser(asked: Changed, table: engine.Table, first: Setting, names: tuple[str, str]) -> Pair:
     merged = {table.domain.names.index(name): asked.together for name in asked.merged}
     coarse = comparison.merge_table(table, merged)
-    second = _setting(coarse, asked.base.degree, asked.base.epsilon, asked.base.delta)
+    second = _setting(coarse, asked.base)
     sets = second.workload.marginals
     settings = (replace(first, merged=merged), second)
     return Pair(settings, (second.private, second.private), (sets, sets), names, coarse.domain)
 
 
-def _name(base: Base) -> str:
-    return f"as it is: ε {base.epsilon:g}, {base.degree}-way"
+def _name(base: study.Settings) -> str:
+    return f"as it is: ε {base.epsilon:g}, {_tables(base)}"
+
+
+def _tables(base: study.Settings) -> str:
+    return "your own list" if base.marginals else f"{base.degree}-way"
 
 
 def _changed_name(asked: Changed) -> str:
@@ -114,12 +117,14 @@ def start(asked: Changed) -> Job[tuple[int, Point]]:
         engine.EngineError: If a setting is refused.
     """
     both, mechanism = pair(asked), session.MECHANISMS[asked.base.mechanism].make
+    # One seed for both, so that they differ in one thing only.
+    seed = secrets.randbits(32) if asked.base.seed is None else asked.base.seed
 
     def make(cancelled: Callable[[], bool]) -> Iterator[tuple[int, Point]]:
         for who in (0, 1):
             points = comparison.path(
                 mechanism(), both.settings[who], both.truths[who], both.sets[who],
-                seed=asked.base.seed, every=EVERY, cancelled=cancelled,
+                seed=seed, every=EVERY, cancelled=cancelled,
             )  # fmt: skip
             for point in points:
                 yield who, point
@@ -130,47 +135,18 @@ def start(asked: Changed) -> Job[tuple[int, Point]]:
 # -- asking ----------------------------------------------------------------------------------------
 
 
-def base() -> Base:
-    """The run being watched, or the first one there is; any of it may be changed here."""
-    run = session.visit().run
-    found = run.settings if run else session.first_settings()
+def base() -> study.Settings | None:
+    """The study, which may be changed here too; None while a field of it cannot be read."""
     with st.expander("Starting point", icon=":material/tune:", key="what_if_settings"):
-        names = sources.names()
-        sample = st.selectbox(
-            "Table", names, index=names.index(found.sample) if found.sample in names else 0,
-            key="what_if_table", format_func=sources.title, persist_state="session",
-        )  # fmt: skip
-        chosen_key = f"what_if_attributes_{sample}"
-        usual = found.attributes if sample == found.sample else sources.default_attributes(sample)
-        st.session_state.setdefault(chosen_key, list(usual))
-        attributes = st.multiselect(
-            "Attributes", list(sources.domain(sample).names), key=chosen_key,
-            persist_state="session",
-        )  # fmt: skip
-        first, second, third = st.columns(3)
-        degree = first.number_input(
-            "Tables over how many attributes", 1, 4, min(found.degree, 4), key="what_if_degree",
-            persist_state="session",
-        )  # fmt: skip
-        epsilon = second.number_input(
-            "ε", value=found.epsilon, step=0.5, format="%g", key="what_if_epsilon",
-            persist_state="session",
-        )  # fmt: skip
-        seed = third.number_input(
-            "Seed", 0, None, found.seed, key="what_if_seed", persist_state="session",
-            help=messages.SEEDED,
-        )  # fmt: skip
-        mechanism = st.selectbox(
-            "Mechanism", list(session.MECHANISMS), key="what_if_mechanism",
-            index=list(session.MECHANISMS).index(found.mechanism), persist_state="session",
-            format_func=lambda name: session.MECHANISMS[name].title,
-        )  # fmt: skip
-    return Base(
-        sample, tuple(attributes), int(degree), float(epsilon), found.delta, int(seed), mechanism
-    )
+        form.whole()
+    try:
+        return study.settings()
+    except engine.EngineError as error:
+        st.error(text.plain(error, longest=600), icon=":material/error:")
+        return None
 
 
-def change(start_from: Base) -> Changed:
+def change(start_from: study.Settings) -> Changed:
     """Ask what is different in the second setting."""
     kind = st.segmented_control(
         "What if …", list(CHANGES), default="epsilon", required=True, key="what_if_change",
@@ -194,7 +170,7 @@ def change(start_from: Base) -> Changed:
 
 
 def _coarse_choice(asked: Changed) -> Changed:
-    domain = sources.domain(asked.base.sample)
+    domain = samples.domain(asked.base.sample)
     sizes = {name: domain[name].size for name in asked.base.attributes}
     largest = [name for name, size in sizes.items() if size > 3] or list(sizes)[:1]
     left, right = st.columns([3, 2])
@@ -331,27 +307,33 @@ def _numbers(runs: list[list[Point]], names: tuple[str, str]) -> None:
     st.markdown("\n".join(lines))
 
 
+def compare_with(start_from: study.Settings) -> None:
+    """Ask for the change, run both and show them."""
+    asked = change(start_from)
+    lecture.prose(EXPLAIN[asked.change])
+    seed = "new noise" if start_from.seed is None else f"seed {start_from.seed}"
+    st.markdown(
+        f"{study.mechanism_name(start_from.mechanism)}, from "
+        f"**{text.plain(samples.choices()[start_from.sample].title)}**, "
+        f"{len(start_from.attributes)} attributes, {_tables(start_from)}, "
+        f"ε = {start_from.epsilon:g}, δ = {start_from.delta:g}, {seed}."
+    )
+    job = _ensure(asked)
+    if job is not None and job.running:
+        st.fragment(watch, run_every=0.5)()
+    elif job is not None:
+        results(job)
+
+
 # -- the page --------------------------------------------------------------------------------------
 
 through_app()
 st.title("What if")
-if not figures.hidden():
-    st.warning(f"{messages.BANNER} {messages.SEEDED}", icon=":material/visibility:")
+messages.banner()
 lecture.prose(
     "Two runs of a mechanism from the same table and the same seed, with one thing different. "
     "Errors are compared with the truth, so all of this is simulation."
 )
 start_from = base()
-asked = change(start_from)
-lecture.prose(EXPLAIN[asked.change])
-st.markdown(
-    f"{session.MECHANISMS[start_from.mechanism].title}, from "
-    f"**{text.plain(sources.title(start_from.sample))}**, {len(start_from.attributes)} "
-    f"attributes, {start_from.degree}-way, ε = {start_from.epsilon:g}, "
-    f"δ = {start_from.delta:g}, seed {start_from.seed}."
-)
-job = _ensure(asked)
-if job is not None and job.running:
-    st.fragment(watch, run_every=0.5)()
-elif job is not None:
-    results(job)
+if start_from is not None:
+    compare_with(start_from)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pages.parts import study
+
 
 @dataclass(frozen=True, slots=True)
 class Compared:
@@ -22,6 +24,8 @@ class Compared:
     delta: float = 1e-9
     seed: int = 0
     answers: str = "raw"
+    table: int = 0
+    """Which of the visitor's own tables; 0 for a sample."""
 
     @property
     def runs(self) -> int:
@@ -30,23 +34,10 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Base:
-    """Where both settings of the What if page start."""
-
-    sample: str
-    attributes: tuple[str, ...]
-    degree: int
-    epsilon: float
-    delta: float
-    seed: int
-    mechanism: str = "aim_grem"
-
-
-@dataclass(frozen=True, slots=True)
 class Changed:
     """A starting point and the one thing that is different."""
 
-    base: Base
+    base: study.Settings
     change: str
     factor: float = 2.0
     degree: int = 2

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.parts import samples, session
+from engine.mechanisms import catalogue
+from pages.parts import samples, study
 
 
 def show(lines: str, key: str) -> None:
@@ -15,7 +16,7 @@ def show(lines: str, key: str) -> None:
         st.code(lines, language="python")
 
 
-def setup(settings: session.Settings) -> str:
+def setup(settings: study.Settings) -> str:
     """Predict the errors shown on Setup: no record is read."""
     return "\n".join(
         [
@@ -33,14 +34,14 @@ def setup(settings: session.Settings) -> str:
 
 
 def answer(
-    settings: session.Settings, names: Sequence[str], *, at: int, completion: str | None = None
+    settings: study.Settings, names: Sequence[str], *, at: int, completion: str | None = None
 ) -> str:
     """Run to a round and answer one table there, as Marginals shows it."""
     card = samples.cards().get(settings.sample)
     table = f"sample_data/{card.table}" if card else "my_table.csv"
     # The seed of another table stays out: whoever has it can subtract the noise.
     seed = repr(settings.seed) if card else ""
-    mechanism = session.MECHANISMS[settings.mechanism].code
+    mechanism = catalogue.find(settings.mechanism).code
     finish = f"engine.{completion}(estimate)" if completion else "estimate"
     return "\n".join(
         [
@@ -67,13 +68,13 @@ def answer(
     )
 
 
-def _domain(settings: session.Settings) -> list[str]:
+def _domain(settings: study.Settings) -> list[str]:
     card = samples.cards().get(settings.sample)
     path = f"sample_data/{card.domain}" if card else "my_table.domain.json"
     return [f'whole = engine.Domain.from_json("{path}")']
 
 
-def _workload(settings: session.Settings) -> list[str]:
+def _workload(settings: study.Settings) -> list[str]:
     if not settings.marginals:
         return [f"workload = engine.Workload.all_kway(domain, {settings.degree})"]
     tables = [f"    {names!r}: {weight!r}," for names, weight in settings.marginals]

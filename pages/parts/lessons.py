@@ -19,7 +19,7 @@ from engine.domain import subsets
 from engine.noise import probabilities
 from engine.showing.learning import Stage
 from engine.types import AttributeSet, FloatArray
-from pages.parts import session
+from pages.parts import session, study
 
 SIZES = {"2 × 3": (2, 3), "4 × 3 × 2": (4, 3, 2)}
 """Shapes for water filling."""
@@ -188,8 +188,8 @@ def recorded(sample: str = "titanic", epsilon: float = 1.0, seed: int = 7) -> se
     return run
 
 
-def _settings(sample: str, epsilon: float, seed: int) -> session.Settings:
-    return replace(session.first_settings(sample), epsilon=epsilon, seed=seed)
+def _settings(sample: str, epsilon: float, seed: int) -> study.Settings:
+    return replace(study.usual(sample), epsilon=epsilon, seed=seed)
 
 
 def lazy_work(run: session.Watched) -> pd.DataFrame:

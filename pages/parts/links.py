@@ -6,6 +6,7 @@ not even a hash of it, which would let anyone confirm a guess.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import time
@@ -17,13 +18,17 @@ from urllib.parse import quote, urlencode, urlsplit
 import streamlit as st
 
 import engine
-from pages.parts import messages, samples, session, text
+from pages.parts import messages, samples, session, study, text
 
 NAMES = (
     "sample", "attributes", "degree", "marginals", "epsilon", "delta", "mechanism", "seed", "round",
-    "marginal",
+    "rounds", "marginal",
 )  # fmt: skip
+RUN_PAGES = ("rounds", "marginals", "export")
+"""Pages that show the run; the others show the study."""
+_OWN_SAYS = ("degree", "epsilon", "delta", "mechanism")
 _FOLLOWED, _NOTES = "link_followed", "link_notes"
+_WRITTEN, _WRITTEN_AT, _LATE = "links_written", "links_written_at", 1.0
 _MOST_SEED = 2**63 - 1
 
 
@@ -38,7 +43,7 @@ class Wanted:
         marginal: The table to look at, by its attributes' names.
     """
 
-    settings: session.Settings
+    settings: study.Settings
     round: int
     rounds: int
     marginal: tuple[str, ...] | None = None
@@ -58,7 +63,12 @@ def query(
     """Return what an address needs to say of this moment; empty for a visitor's own table."""
     if not is_public(run):
         return {}
-    settings = run.settings
+    said = settings_query(run.settings) | {"round": str(view)}
+    return said if marginal is None else said | {"marginal": ",".join(marginal)}
+
+
+def settings_query(settings: study.Settings) -> dict[str, str]:
+    """Return what an address says of the settings of a public table."""
     said = {
         "sample": settings.sample,
         "attributes": ",".join(settings.attributes),
@@ -66,15 +76,15 @@ def query(
         "epsilon": repr(settings.epsilon),
         "delta": repr(settings.delta),
         "mechanism": settings.mechanism,
-        "seed": str(settings.seed),
-        "round": str(view),
     }
+    if settings.seed is not None:
+        said["seed"] = str(settings.seed)
     if settings.marginals:
         said["marginals"] = tables_text(settings)
-    return said if marginal is None else said | {"marginal": ",".join(marginal)}
+    return said
 
 
-def tables_text(settings: session.Settings) -> str:
+def tables_text(settings: study.Settings) -> str:
     """Write a visitor's own list of tables, with their weights."""
     return json.dumps([[list(names), weight] for names, weight in settings.marginals])
 
@@ -105,8 +115,8 @@ def read(said: Mapping[str, Any]) -> tuple[Wanted, list[str]]:
             return default
 
     sample = take("sample", "adult", _one_of(samples.cards()))
-    usual = session.default_settings(sample)
-    settings = session.Settings(
+    usual = study.usual(sample)
+    settings = study.Settings(
         sample=sample,
         attributes=take("attributes", usual.attributes, _names_of(sample)),
         degree=take("degree", usual.degree, _whole(1, 4)),
@@ -191,18 +201,61 @@ def _between(low: float, high: float) -> Callable[[Any], float]:
 # -- following -------------------------------------------------------------------------------------
 
 
-def follow() -> None:
-    """Go to the moment that the address names, once for each address."""
-    said = {name: st.query_params[name] for name in NAMES if name in st.query_params}
-    if not said or st.session_state.get(_FOLLOWED) == said:
+def follow(page: str) -> None:
+    """Go to the moment that the address names, unless it is the one that the page itself wrote."""
+    said = _said()
+    if not said or said == st.session_state.get(_FOLLOWED) or _is_echo(said):
         return
     st.session_state[_FOLLOWED] = said
+    st.session_state[_WRITTEN] = []
+    if said.get("sample") == samples.OWN:
+        _go_to_own(said)
+        st.session_state[_NOTES] = []
+        return
     wanted, notes = read(said)
-    st.session_state[_NOTES] = notes + go_to(wanted)
+    if "round" in said or page in RUN_PAGES:
+        notes += go_to(wanted)
+    else:
+        study.take(wanted.settings)
+    st.session_state[_NOTES] = notes
+
+
+def _said() -> dict[str, str]:
+    return {name: st.query_params[name] for name in NAMES if name in st.query_params}
+
+
+def _is_echo(said: dict[str, str]) -> bool:
+    """Whether the request left the browser before it heard of the address written last."""
+    written: list[dict[str, str]] = st.session_state.get(_WRITTEN, [])
+    late = time.monotonic() - st.session_state.get(_WRITTEN_AT, -10.0) < _LATE
+    return late and said in written
 
 
 def go_to(wanted: Wanted) -> list[str]:
-    """Make the run again up to the moment asked for; returns what was not possible."""
+    """Go to a moment: of the run there is, or of one made again; returns what was not possible."""
+    here = session.visit()
+    run = here.run
+    if run is None or run.settings != wanted.settings or run.rounds < wanted.rounds:
+        try:
+            _make(wanted)
+        except engine.EngineError as error:
+            return [str(error)]
+        run = here.run
+        assert run is not None
+    study.take(wanted.settings)
+    here.look_at(min(wanted.round, run.rounds))
+    here.playing, here.marginal = False, wanted.marginal
+    if wanted.round > run.rounds:
+        return [f"This run has {run.rounds} rounds, not {wanted.round}; this is its last."]
+    return []
+
+
+def _make(wanted: Wanted) -> None:
+    """Make a run up to the rounds wanted, with progress.
+
+    Raises:
+        engine.EngineError: If a setting is refused; the run being watched stays.
+    """
     slot, shown = st.empty(), time.monotonic()
     try:
         for run in session.resume(wanted.settings, rounds=wanted.rounds):
@@ -210,25 +263,83 @@ def go_to(wanted: Wanted) -> list[str]:
                 shown = time.monotonic()
                 part = min(run.rounds / max(wanted.rounds, 1), 1.0)
                 slot.progress(part, f"Round {run.rounds} of {wanted.rounds}…")
-    except engine.EngineError as error:
-        return [str(error)]
     finally:
         slot.empty()
+
+
+def _go_to_own(said: Mapping[str, str]) -> None:
+    """Look at a round of the visitor's own run; without it, ask for the file again."""
     here = session.visit()
-    here.look_at(min(wanted.round, run.rounds))
-    here.marginal = wanted.marginal
-    session.fill_widgets(wanted.settings)
-    if wanted.round > run.rounds:
-        return [f"This run has {run.rounds} rounds, not {wanted.round}; this is its last."]
-    return []
+    if samples.OWN in samples.choices():
+        if here.run is not None and here.run.settings.sample == samples.OWN and "round" in said:
+            with contextlib.suppress(ValueError):
+                here.look_at(min(max(int(said["round"]), 0), here.run.rounds))
+                here.playing = False
+        return
+    wanted, _ = read({name: said[name] for name in _OWN_SAYS if name in said})
+    kept = wanted.settings
+    study.await_own(
+        degree=kept.degree,
+        epsilon=kept.epsilon,
+        delta=study.written(kept.delta),
+        mechanism=kept.mechanism,
+    )
+
+
+# -- the address as one goes -----------------------------------------------------------------------
+
+
+def keep_address(page: str) -> None:
+    """Let the address say what is to be seen, so that a reload or a copy comes back to it."""
+    here, now = session.visit(), study.here()
+    run = here.run
+    if now.awaits:
+        return
+    if run is not None and (page in RUN_PAGES or not study.differences(run.settings)):
+        said = query(run, here.view, here.marginal) or _own_query(run.settings, here.view)
+        if run.rounds > here.view:
+            said["rounds"] = str(run.rounds)
+    else:
+        try:
+            settings = study.settings()
+        except engine.EngineError:
+            return
+        if settings == study.usual():
+            said = {}
+        elif settings.sample == samples.OWN:
+            said = _own_query(settings)
+        else:
+            said = settings_query(settings)
+    _write(said)
+
+
+def _write(said: dict[str, str]) -> None:
+    there = _said()
+    if said == there:
+        st.session_state[_FOLLOWED] = said
+        return
+    st.session_state[_WRITTEN] = [*st.session_state.get(_WRITTEN, [])[-20:], there]
+    st.session_state[_WRITTEN_AT] = time.monotonic()
+    st.session_state[_FOLLOWED] = said
+    others = {n: st.query_params.get_all(n) for n in st.query_params if n not in NAMES}
+    st.query_params.from_dict({**others, **said})
+
+
+def _own_query(settings: study.Settings, view: int | None = None) -> dict[str, str]:
+    """Of the visitor's own table: that it is theirs, and nothing that its rows or names say."""
+    said = {
+        "sample": samples.OWN,
+        "degree": str(settings.degree),
+        "epsilon": repr(settings.epsilon),
+        "delta": repr(settings.delta),
+        "mechanism": settings.mechanism,
+    }
+    return said if view is None else said | {"round": str(view)}
 
 
 def forget() -> None:
-    """Take the moment out of the address: another run is watched now."""
+    """Say no more of what a link asked for: another run is watched now."""
     st.session_state.pop(_NOTES, None)
-    for name in NAMES:
-        if name in st.query_params:
-            del st.query_params[name]
 
 
 def say_notes() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 import engine
-from pages.parts import session, text
+from pages.parts import figures, session, text
 
 _FIELDS = {
     "E_EPSILON": "epsilon",
@@ -18,6 +18,7 @@ _FIELDS = {
     "E_DOMAIN": "attributes",
 }
 BANNER = "This page shows the real data. Nothing here is private. Do not share screenshots."
+SHAREABLE = "Only released values are on this page."
 NEGATIVE = (
     "Negative counts are no mistake: noise goes both ways, and cutting it off biases every sum."
 )
@@ -26,6 +27,17 @@ COMPLETED = (
     "it, and no count is negative."
 )
 SEEDED = "Fixed seed: anyone who knows it can subtract the noise."
+SEED = "Repeats the noise. Empty: new noise each time. " + SEEDED
+
+
+def banner() -> None:
+    """Say what may be seen on this page, in one line that stays."""
+    run = session.visit().run
+    if figures.hidden():
+        st.success(SHAREABLE, icon=":material/verified_user:")
+        return
+    seeded = "" if run is not None and run.settings.seed is None else f" {SEEDED}"
+    st.warning(f"{BANNER}{seeded}", icon=":material/visibility:")
 
 
 def keep(error: engine.EngineError) -> None:
@@ -42,7 +54,7 @@ def beside(field: str) -> None:
 
 def rerun_sentence(run: session.Watched) -> str | None:
     """Say what several runs on the same table cost together."""
-    count, spent = session.spent_on(run.settings.sample)
+    count, spent = session.spent_on(run.settings.sample, run.settings.table)
     if count < 2:
         return None
     delta = run.settings.delta

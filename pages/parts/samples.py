@@ -12,7 +12,8 @@ import engine
 from engine.samples import sample_folder
 
 OWN = "own"
-"""Stands for the visitor's own table where a sample's name would."""
+"""Stands for the visitor's own table where a sample's name would: in the study, in runs, in files
+of sessions and in addresses."""
 FOLDER = sample_folder()
 FIRST = ("adult", "titanic", "penguins", "anes96", "ucb_admissions", "hair_eye_color")
 """Shown first and in this order; others follow."""
@@ -101,6 +102,16 @@ def domain(name: str) -> engine.Domain:
         own: engine.Domain = st.session_state["domain"]
         return own
     return shipped_domain(name)
+
+
+def number(name: str) -> int:
+    """Which of the visitor's own tables it is, counted from 1; 0 for a sample."""
+    return int(st.session_state.get("table_number", 1)) if name == OWN else 0
+
+
+def has_rows(name: str) -> bool:
+    """Whether there are records, and not names only."""
+    return name != OWN or st.session_state.get("table") is not None
 
 
 def columns(name: str, attributes: tuple[str, ...]) -> engine.Table:

@@ -8,11 +8,11 @@ from typing import Any
 
 import engine
 from engine.exporting import bundle as export
-from pages.parts import links, session
+from pages.parts import links, samples, session
 
 FORMAT = "aim-grem-session/1"
 MOST_BYTES = 256 * 1024
-OWN = "a table of my own"
+_OWN = (samples.OWN, "a table of my own")  # the second in files of version 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,6 @@ def text(run: session.Watched, view: int) -> str:
         content["marginals"] = links.tables_text(run.settings)
     if not links.is_public(run):
         del content["seed"]
-        content["sample"] = OWN
     return export.as_json(content)
 
 
@@ -56,7 +55,7 @@ def read(packed: bytes) -> links.Wanted | OwnTable:
         engine.DataError: If it is none, with what is wrong (``E_FORMAT``).
     """
     content = _content(packed)
-    own = content.get("sample") == OWN
+    own = content.get("sample") in _OWN
     hidden = ("sample", "attributes", "seed", "marginals") if own else ()
     said = {name: value for name, value in content.items() if name not in hidden}
     for name in ("attributes", "degree", "epsilon", "delta", "mechanism", "round", "rounds"):

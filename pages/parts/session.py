@@ -20,50 +20,15 @@ import streamlit as st
 import engine
 from engine import views
 from engine.mechanisms import catalogue
-from pages.parts import samples
-
-MOST_CELLS = 30_000_000
-"""Cells of all marginals that a page holds: about 400 MB while it runs."""
+from pages.parts import samples, study
+from pages.parts.study import MOST_CELLS as MOST_CELLS
+from pages.parts.study import Settings
 
 MECHANISMS: Mapping[str, catalogue.Entry] = catalogue.Listing("forms", lambda entry: entry)
 """The catalogue's mechanisms by key; older keys are found too."""
 
 Token: TypeAlias = tuple[int, int]
 _numbers = itertools.count(1)
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What a run is started with."""
-
-    sample: str
-    attributes: tuple[str, ...]
-    degree: int = 3
-    epsilon: float = 1.0
-    delta: float = 1e-9
-    seed: int = 0
-    mechanism: str = "aim_grem"
-    marginals: tuple[tuple[tuple[str, ...], float], ...] = ()
-    """Tables asked for with their weights, by names; empty: all over ``degree`` attributes."""
-
-    def workload(self, domain: engine.Domain) -> engine.Workload:
-        """What is asked for, of the domain of these attributes.
-
-        Raises:
-            engine.EngineError: If it is no workload, or more than a page holds.
-        """
-        if self.marginals:
-            asked = engine.Workload(dict(self.marginals), domain)
-        else:
-            asked = engine.Workload.all_kway(domain, self.degree)
-        cells = asked.layout.total_cells
-        if cells > MOST_CELLS:
-            raise engine.WorkloadError(
-                f"These marginals and their subsets have {cells:,} cells; this page holds "
-                f"{MOST_CELLS:,}. Choose fewer attributes, or marginals over fewer of them.",
-                code="E_TOO_LARGE",
-            )
-        return asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,15 +149,12 @@ class Visit:
         ticked: When the last one did, on the monotonic clock.
         to_end: Whether all the rounds left were asked for.
         refusal: Field and message of a refused setting.
-        past: What earlier runs on the same sample spent: (sample, rho).
+        past: Earlier runs: what they were made with, and what they spent.
         came_from: The round looked at before.
         moved: When that changed, on the monotonic clock.
-        own: Whether the tables asked for are the visitor's own list.
-        asked: That list for each sample: names of attributes -> weight.
         ghosts: Curves of other runs, drawn beside this one's.
         marginal: Names of the table that a link asked to look at.
         fork: The round from which a fork was asked for.
-        awaited: Settings of a saved session whose table is to be chosen again.
     """
 
     run: Watched | None = None
@@ -201,15 +163,12 @@ class Visit:
     ticked: float = 0.0
     to_end: bool = False
     refusal: tuple[str, str] | None = None
-    past: list[tuple[str, Fraction]] = field(default_factory=list)
+    past: list[tuple[Settings, Fraction]] = field(default_factory=list)
     came_from: int = 0
     moved: float = 0.0
-    own: bool = False
-    asked: dict[str, dict[tuple[str, ...], float]] = field(default_factory=dict)
     ghosts: tuple[Ghost, ...] = ()
     marginal: tuple[str, ...] | None = None
     fork: int | None = None
-    awaited: Any = None
 
     def look_at(self, view: int) -> None:
         """Look at another round."""
@@ -230,26 +189,6 @@ def visit() -> Visit:
     if not isinstance(found, Visit):
         found = st.session_state["visit"] = Visit()
     return found
-
-
-def default_settings(sample: str = "adult") -> Settings:
-    """A run that is small enough for readable pictures."""
-    attributes = samples.choices()[sample].default_attributes
-    return Settings(sample, attributes, degree=min(3, len(attributes)))
-
-
-def first_settings(sample: str = "adult") -> Settings:
-    """A run that shows rounds: the default measures so few tables at once, with nothing to step."""
-    return replace(default_settings(sample), mechanism="aim_grem_paper")
-
-
-def own_list(sample: str, attributes: tuple[str, ...]) -> tuple[tuple[tuple[str, ...], float], ...]:
-    """The visitor's own list of tables, those whose attributes are all there; empty without one."""
-    here = visit()
-    if not here.own:
-        return ()
-    asked = here.asked.get(sample, {})
-    return tuple((names, w) for names, w in asked.items() if set(names) <= set(attributes))
 
 
 def begin(settings: Settings) -> Watched:
@@ -286,27 +225,57 @@ def start(settings: Settings, *, rounds: int = 1) -> None:
     Raises:
         engine.EngineError: If a setting is refused; the run being watched stays.
     """
+    _refuse_a_seed_twice(settings)
     run = begin(settings)
     for _ in range(rounds):
         run = run if run.finished else run.stepped()
     _take_up(run)
 
 
+def _refuse_a_seed_twice(settings: Settings) -> None:
+    """Of one's own table: two runs with one seed have one noise, and their difference is data.
+
+    Raises:
+        engine.BudgetError: If another run on the table had the seed, with other settings.
+    """
+    here = visit()
+    before = [made for made, _ in here.past] + ([here.run.settings] if here.run else [])
+    table = (settings.sample, settings.table)
+    if settings.sample == samples.OWN and settings.seed is not None and any(
+        (made.sample, made.table) == table and made.seed == settings.seed and made != settings
+        for made in before
+    ):  # fmt: skip
+        raise engine.BudgetError(
+            f"Seed {settings.seed} was used on your table with other settings; two runs with the "
+            "same noise can be subtracted from each other and give the table away. Leave the seed "
+            "empty, or write another one.",
+            code="E_SEED",
+        )
+
+
 def _take_up(run: Watched) -> None:
     """Watch this run from now on; what the one before spent is kept, and its curve as a ghost."""
     here = visit()
     before = here.run
-    if before is not None:
-        here.past.append((before.settings.sample, before.release(before.rounds).ledger.spent))
+    put_away()
     here.ghosts = () if before is None else _predecessor(before, run)
-    here.run, here.view, here.playing, here.refusal = run, run.rounds, False, None
-    here.marginal = None
+    here.run, here.view = run, run.rounds
+    study.take(run.settings)
+
+
+def put_away() -> None:
+    """Watch no run any more; what it spent is kept."""
+    here = visit()
+    if here.run is not None:
+        here.past.append((here.run.settings, here.run.release(here.run.rounds).ledger.spent))
+    here.run, here.view, here.playing, here.to_end, here.refusal = None, 0, False, False, None
+    here.ghosts, here.fork, here.marginal = (), None, None
 
 
 def _predecessor(before: Watched, now: Watched) -> tuple[Ghost, ...]:
     """The curve of the run before, if it answers the same questions about the same table."""
     old, new = before.settings, now.settings
-    same = ("sample", "attributes", "degree")
+    same = ("sample", "table", "attributes", "degree", "marginals")
     if before.rounds == 0 or any(getattr(old, name) != getattr(new, name) for name in same):
         return ()
     changed = [
@@ -314,7 +283,7 @@ def _predecessor(before: Watched, now: Watched) -> tuple[Ghost, ...]:
         for name, text in (
             ("epsilon", f"ε = {old.epsilon:g}"),
             ("delta", f"δ = {old.delta:g}"),
-            ("seed", f"seed {old.seed}"),
+            ("seed", f"seed {old.seed}" if old.seed is not None else "other noise"),
             ("mechanism", MECHANISMS[old.mechanism].title),
         )
         if getattr(old, name) != getattr(new, name)
@@ -369,12 +338,13 @@ def advance(token: Token) -> bool:
     return True
 
 
-def spent_on(sample: str) -> tuple[int, Fraction]:
-    """How many runs this visitor made on a sample, and what they spent together."""
+def spent_on(sample: str, table: int = 0) -> tuple[int, Fraction]:
+    """How many runs this visitor made on a table, and what they spent together."""
     here = visit()
-    spent = [rho for name, rho in here.past if name == sample]
-    if here.run is not None and here.run.settings.sample == sample:
-        spent.append(here.run.release(here.run.rounds).ledger.spent)
+    spent = [rho for made, rho in here.past if (made.sample, made.table) == (sample, table)]
+    run = here.run
+    if run is not None and (run.settings.sample, run.settings.table) == (sample, table):
+        spent.append(run.release(run.rounds).ledger.spent)
     return len(spent), sum(spent, Fraction(0))
 
 
@@ -390,22 +360,3 @@ def _error(run: Watched, state: Any) -> float:
     if look is not None:
         return views.mean_l1(look, run.workload)
     return engine.evaluate(run.mechanism.release(state), run.private).mean_l1
-
-
-def fill_widgets(settings: Settings) -> None:
-    """Let the fields of the settings say what this run was started with."""
-    said: dict[str, Any] = {
-        "sample": settings.sample,
-        f"attributes_{settings.sample}": list(settings.attributes),
-        "degree": settings.degree,
-        "epsilon": settings.epsilon,
-        "delta": f"{settings.delta:g}",
-        "seed": settings.seed,
-        "mechanism": settings.mechanism,
-    }
-    here = visit()
-    here.own = bool(settings.marginals)
-    if settings.marginals:
-        here.asked[settings.sample] = dict(settings.marginals)
-    for key, value in said.items():
-        st.session_state[key] = value

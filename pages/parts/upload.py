@@ -18,7 +18,7 @@ from engine.errors import DataError, DomainError, EngineError
 from engine.ingest.domains import DatePart, date_name
 from engine.ingest.kinds import Reading
 from engine.tables import Table
-from pages.parts import samples
+from pages.parts import samples, session, study
 
 MOST_ATTRIBUTES = 15
 """More attributes than this make no readable page."""
@@ -40,14 +40,14 @@ def put(
         source: ``declared``, ``public default`` or ``data`` (a demonstration then).
         sample: The sample's name, if it is one; None for the visitor's own.
     """
-    # What Setup and Rounds have chosen; attributes of an earlier table mean nothing in this one.
-    st.session_state["sample"] = sample or samples.OWN
-    st.session_state.pop(f"attributes_{samples.OWN}", None)
     st.session_state["table_sample"] = sample
     st.session_state["table"] = table
     st.session_state["domain"] = domain
     st.session_state["table_name"] = name
     st.session_state["domain_source"] = source
+    st.session_state["table_number"] = st.session_state.get("table_number", 0) + 1
+    session.put_away()
+    study.use(sample or samples.OWN)
 
 
 def source_of(domain: Domain) -> str:

@@ -6,10 +6,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))  # as `streamlit run app.py` does
+
+
+@pytest.fixture(autouse=True)
+def every_page_has_its_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each run goes through app.py, as on a server that has called ``st.navigation`` once.
+
+    ``AppTest`` forgets that before each run, and then runs the page's file alone.
+    """
+    made = PagesManager.__init__
+
+    def knowing(self: PagesManager, *args: Any, **more: Any) -> None:
+        made(self, *args, **more)
+        PagesManager.uses_pages_directory = False
+
+    monkeypatch.setattr(PagesManager, "__init__", knowing)
 
 
 @pytest.fixture

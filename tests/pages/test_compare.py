@@ -18,6 +18,7 @@ NOT_PRIVATE = "not private (never released)"
 
 @pytest.fixture
 def compare(app: AppTest) -> AppTest:
+    app.query_params["compare"] = "loses"
     app.switch_page("pages/compare.py").run()
     return finished(app)
 
@@ -26,6 +27,7 @@ def compare(app: AppTest) -> AppTest:
 def bare(app: AppTest) -> AppTest:
     """The page without its charts, which take most of its time."""
     app.session_state["hide_not_private"] = True
+    app.query_params["compare"] = "loses"
     app.switch_page("pages/compare.py").run()
     return finished(app)
 
@@ -43,8 +45,8 @@ def finished(app: AppTest) -> AppTest:
 
 def small(app: AppTest, *, trials: int = 2, epsilons: str = "0.5, 5") -> None:
     """Ask for a quick comparison."""
-    app.selectbox(key="compare_table").set_value("hair_eye_color").run()
-    app.segmented_control(key="compare_degree").set_value(2)
+    app.selectbox(key="sample").set_value("hair_eye_color").run()
+    app.selectbox(key="degree").set_value(2)
     app.multiselect(key="compare_mechanisms").set_value(["aim_grem", "residual_planner"])
     app.text_input(key="compare_epsilons").set_value(epsilons)
     app.number_input(key="compare_trials").set_value(trials)
@@ -147,7 +149,7 @@ def test_a_mistake_is_explained_and_the_comparison_stays(
 
 
 def test_too_many_attributes_to_a_table_are_explained(bare: AppTest) -> None:
-    bare.multiselect(key="compare_attributes_titanic").set_value(["Sex"])
+    bare.multiselect(key="attributes_adult").set_value(["sex"])
     bare.button(key="compare_start").click().run()
     assert "need at least 3" in bare.error[0].value
 

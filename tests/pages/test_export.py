@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 import engine
 from engine.exporting import bundle as export
-from pages.parts import figures, saved, session
+from pages.parts import figures, samples, saved, session
 from tests.pages.conftest import texts
 from tests.pages.test_charts import watched
 from tests.pages.test_links import SETTINGS, made
@@ -72,7 +72,7 @@ def test_a_teaching_bundle_is_another_choice_and_marked(page: AppTest) -> None:
 
 def test_a_visitor_s_own_table_gets_no_teaching_bundle_and_no_link(page: AppTest) -> None:
     here = visit(page)
-    here.run = replace(here.run, settings=replace(here.run.settings, sample="zq-own"))
+    here.run = replace(here.run, settings=replace(here.run.settings, sample=samples.OWN))
     page.session_state["export_kind"] = "Teaching bundle"
     page.run()
     assert not page.exception
@@ -163,15 +163,17 @@ def test_a_file_that_is_no_session_is_explained_and_the_run_stays(page: AppTest)
 
 def test_a_session_on_a_table_of_one_s_own_asks_for_the_file_again(page: AppTest) -> None:
     run = made(SETTINGS, 1)
-    own = replace(run, settings=replace(run.settings, sample="zq-own"))
-    kept = visit(page).run
+    own = replace(run, settings=replace(run.settings, sample=samples.OWN))
     page.file_uploader(key="session_file").set_value(
         ("session.json", saved.text(own, 1).encode(), "application/json")
     ).run()
     assert not page.exception
     assert "choose the file again" in "".join(s.value for s in page.success)
-    assert visit(page).run is kept
     page.switch_page("pages/rounds.py").run()
+    assert not page.exception
+    assert visit(page).run is None, "no other table comes in its place"
+    assert "Choose it again" in texts(page)
+    page.switch_page("pages/plan.py").run()
     assert page.number_input(key="epsilon").value == SETTINGS.epsilon
     assert page.selectbox(key="degree").value == SETTINGS.degree
 

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import engine
 from engine import charts, views
-from pages.parts import code, figures, session
+from pages.parts import code, figures, session, study
 from tests.pages.conftest import ROOT, badges, texts
 from tests.pages.test_charts import HOSTILE, watched
 
@@ -20,7 +20,7 @@ NOT_PRIVATE = "not private (never released)"
 @pytest.fixture(scope="module")
 def run() -> session.Watched:
     """The first sample, three rounds in; a run is a value, so tests may share it."""
-    made = session.begin(session.first_settings())
+    made = session.begin(study.usual())
     for _ in range(3):
         made = made.stepped()
     return made
@@ -60,7 +60,7 @@ def rows(spec: dict[str, Any]) -> list[dict[str, Any]]:
 def test_opens_with_nothing_run_and_leads_on(app: AppTest) -> None:
     app.switch_page("pages/marginals.py").run()
     assert not app.exception
-    assert "No run yet" in app.info[0].value
+    assert "No run of" in app.info[0].value
     assert len(app.get("page_link")) == 2
     app.button(key="marginals_run").click().run()
     assert not app.exception

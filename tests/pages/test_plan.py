@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 import engine
 from engine import charts, views
-from pages.parts import code, samples, session
+from pages.parts import code, samples, session, study
 from tests.pages.conftest import ROOT, badges, texts
 from tests.pages.test_charts import HOSTILE
 
@@ -235,7 +235,8 @@ def test_settings_made_here_are_those_of_rounds_and_come_back(plan: AppTest) -> 
     plan.button(key="plan_start").click().run()
     assert not plan.exception
     made = plan.session_state["visit"].run.settings
-    wanted = session.Settings("titanic", ("Class", "Sex", "Survived"), 2, 3.0, 1e-6, 5)
+    chosen = ("Class", "Sex", "Survived")
+    wanted = session.Settings("titanic", chosen, 2, 3.0, 1e-6, 5, study.FIRST_MECHANISM)
     assert made == wanted
     plan.switch_page("pages/rounds.py").run()
     assert plan.selectbox(key="sample").value == "titanic"
@@ -276,7 +277,7 @@ def test_changing_one_thing_discards_no_other(plan: AppTest) -> None:
 
 
 def test_a_mistake_is_explained_and_nothing_is_lost(plan: AppTest) -> None:
-    plan.session_state["degree"] = 2
+    plan.selectbox(key="degree").set_value(2).run()
     mistakes: list[tuple[str, Any, str, Any]] = [
         ("epsilon", -1.0, "epsilon is -1", 1.0),
         ("epsilon", 1e308, "epsilon is 1e+308", 1.0),
@@ -300,7 +301,7 @@ def test_a_mistake_is_explained_and_nothing_is_lost(plan: AppTest) -> None:
 
 
 def test_too_much_is_refused_with_a_way_out(plan: AppTest) -> None:
-    plan.button(key="plan_all").click().run()
+    plan.button(key="all_attributes").click().run()
     plan.selectbox(key="degree").set_value(4).run()
     assert "cells" in plan.error[0].value
     assert plan.button(key="plan_start").disabled
@@ -326,8 +327,7 @@ def hostile_domain() -> engine.Domain:
 
 def test_hostile_names_harm_nothing(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(samples, "domain", lambda name: hostile_domain())
-    app.session_state["attributes_adult"] = HOSTILE
-    app.session_state["degree"] = 1
+    app.session_state["study"] = study.Study(chosen={"adult": tuple(HOSTILE)}, degree=1)
     app.switch_page("pages/plan.py").run()
     assert not app.exception
     app.segmented_control(key="plan_kind").set_value("my own list").run()

@@ -189,15 +189,16 @@ def test_every_mechanism_can_be_watched(rounds: AppTest, mechanism: str) -> None
     assert visit(rounds).run.finished
 
 
-def test_the_first_run_shows_rounds_and_the_default_is_preset(rounds: AppTest) -> None:
+def test_the_first_run_shows_rounds_and_the_form_says_so(rounds: AppTest) -> None:
     run = visit(rounds).run
     assert run.settings.mechanism == "aim_grem_paper"
     assert run.most_rounds > 1
-    assert rounds.selectbox(key="mechanism").value == "aim_grem"
+    assert rounds.selectbox(key="mechanism").value == "aim_grem_paper", "the form says the run"
 
 
 def test_everything_at_once_is_explained_with_the_way_to_rounds(rounds: AppTest) -> None:
     rounds.selectbox(key="sample").set_value("titanic")
+    rounds.selectbox(key="mechanism").set_value("aim_grem")
     rounds.button(key="start_run").click().run()
     assert not rounds.exception
     run = visit(rounds).run

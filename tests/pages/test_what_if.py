@@ -92,10 +92,10 @@ def test_coarser_values_are_judged_on_the_coarse_table(what_if: AppTest) -> None
 
 
 def test_a_refused_epsilon_is_explained(what_if: AppTest) -> None:
-    what_if.number_input(key="what_if_epsilon").set_value(0.0).run()
+    what_if.number_input(key="epsilon").set_value(0.0).run()
     assert not what_if.exception
     assert "epsilon is 0" in what_if.error[0].value.replace("\\", "")
-    what_if.number_input(key="what_if_epsilon").set_value(1.0).run()
+    what_if.number_input(key="epsilon").set_value(1.0).run()
     assert not what_if.error
 
 
@@ -126,7 +126,7 @@ def test_cancelled_it_keeps_what_is_done_and_can_go_again(
             yield point
 
     monkeypatch.setattr(comparison, "path", slow)
-    what_if.number_input(key="what_if_seed").set_value(5).run()
+    what_if.number_input(key="seed").set_value(5).run()
     what_if.button(key="what_if_cancel").click().run()
     finished(what_if)
     assert "Stopped" in texts(what_if)
