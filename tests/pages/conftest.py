@@ -30,7 +30,7 @@ def every_page_has_its_frame(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def app() -> AppTest:
-    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ def opened(
     page: str, state: dict[str, Any] | None = None, said: dict[str, str] | None = None
 ) -> AppTest:
     """Open a page in a new session, by an address if there is one."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     for name, value in (state or {}).items():
         app.session_state[name] = value
     for name, value in (said or {}).items():
