@@ -8,20 +8,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from engine.attributes import Attribute
 from engine.domain import Domain
 from engine.errors import DomainError
-from engine.types import AttributeSet, FloatArray, frozen
+from engine.types import AttributeSet, FloatArray, SameValues, frozen
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
+@dataclass(frozen=True, slots=True, eq=False)
+class Measurement(SameValues):
     """One noisy residual z_tau, as released.
 
     Args:
@@ -62,8 +64,8 @@ class Allocation:
         return self.known + self.added
 
 
-@dataclass(frozen=True, slots=True)
-class Belief:
+@dataclass(frozen=True, slots=True, eq=False)
+class Belief(SameValues):
     """All that is known of one residual: the precision-weighted mean of its measurements."""
 
     values: FloatArray
@@ -154,8 +156,8 @@ class Beliefs(Mapping[AttributeSet, Belief]):
         return f"Beliefs({len(self)} residuals measured)"
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimate(SameValues):
     """The answer for one marginal.
 
     Args:
@@ -195,6 +197,11 @@ class Estimate:
         """The marginal's name for people."""
         return self.domain.label(self.attrs)
 
+    @property
+    def unmeasured_labels(self) -> tuple[str, ...]:
+        """``unmeasured`` by the attributes' names."""
+        return tuple(map(self.domain.label, self.unmeasured))
+
     def column(self, name: str) -> str:
         """Return the name of a column beside the attributes', which may have taken it."""
         taken = {self.domain[i].name for i in self.attrs}
@@ -203,12 +210,21 @@ class Estimate:
         return name
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a cell: the attributes' values, ``count``, and ``std`` where known."""
+        """Return one row a cell: the attributes' values, ``count``, and ``std`` where known.
+
+        Values are pandas categories in the domain's order: intervals for bins, numbers for whole
+        numbers, texts otherwise, "other" and "missing" among them as texts at the end. They are
+        ordered unless the attribute is categorical.
+        """
         import pandas as pd
 
         index = np.indices(self.values.shape).reshape(len(self.attrs), self.values.size)
         columns: dict[str, Any] = {
-            self.domain[i].name: np.asarray(self.domain[i].labels, dtype=object)[codes]
+            self.domain[i].name: pd.Categorical.from_codes(
+                codes,
+                categories=_categories(self.domain[i]),
+                ordered=self.domain[i].kind != "categorical",
+            )
             for i, codes in zip(self.attrs, index, strict=True)
         }
         columns[self.column("count")] = self.values.ravel()
@@ -219,6 +235,20 @@ class Estimate:
     def __repr__(self) -> str:
         noise = "post-processed" if self.std is None else f"std {self.std:.3g} a cell"
         return f"Estimate({self.label}, {self.values.size:,} cells, {noise})"
+
+
+def _categories(attribute: Attribute) -> Any:
+    """The values of an attribute as pandas types."""
+    import pandas as pd
+
+    known: list[Any] = []
+    if attribute.edges is not None:
+        bins = list(pairwise(map(float, attribute.edges)))
+        known = [pd.Interval(*ends, closed="left") for ends in bins[:-1]]
+        known.append(pd.Interval(*bins[-1], closed="both"))  # the last bin holds both its edges
+    elif attribute.bounds is not None:
+        known = list(range(attribute.bounds[0], attribute.bounds[1] + 1))
+    return [*known, *attribute.labels[len(known) :]]
 
 
 def _check_noisy(attrs: AttributeSet, values: FloatArray, precision: float) -> None:
