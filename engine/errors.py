@@ -75,3 +75,10 @@ class SolverError(EngineError, RuntimeError):
     def __init__(self, message: str, *, status: str, gap: float = float("nan")) -> None:
         self.status, self.gap = status, gap
         super().__init__(message, code="E_SOLVER")
+
+
+class AccountError(EngineError, RuntimeError):
+    """An account of releases cannot be used (``E_ACCOUNT``, ``E_LOCKED``, ``E_RELEASE``)."""
+
+    def __init__(self, message: str, *, code: str = "E_ACCOUNT") -> None:
+        super().__init__(message, code=code)

@@ -500,10 +500,13 @@ class ExactNoise(ExactSource):
             BudgetError: If it was not paid for (``E_OVERSPEND``); nothing is drawn then.
         """
         self._spend(scores.rho)
-        return softmax(scores.units, scores.rate)
+        return self._chosen(scores)
 
     def _gaussian(self, count: int, variance: Fraction) -> NDArray[Any]:
         return discrete_gaussian(count, variance=variance)
+
+    def _chosen(self, scores: GridScores) -> int:
+        return softmax(scores.units, scores.rate)
 
     def _spend(self, rho: Fraction) -> None:
         if rho > self._unspent:

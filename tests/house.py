@@ -58,6 +58,7 @@ ROOMS: dict[str, set[str]] = {
     "completing": _RELEASED,
     "mechanisms": {*FLAT, "completing"},
     "exporting": {*_RELEASED, "completing", "mechanisms"},
+    "releasing": {*FLAT, "completing", "mechanisms", "exporting"},
     "demonstrating": {*FLAT, "completing", "mechanisms", "exporting"},
     "showing": {*FLAT, "completing", "mechanisms", "exporting", "demonstrating"},
 }

@@ -1,0 +1,182 @@
+"""A source of exact noise that pays before it draws, and repeats what an interrupted release drew.
+
+What was drawn is written down with the next charge. So a release that stopped can be run again on
+the same table: the recorded draws come back, and new ones follow. A draw whose result was lost is
+paid for a second time.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import zlib
+from collections import deque
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.accounting import Charge
+from engine.errors import AccountError, OptionError
+from engine.exact_noise import ExactNoise, GridScores
+from engine.releasing.account import OpenRelease
+from engine.types import IntArray
+
+SAMPLERS = ("engine", "opendp")
+
+
+class AccountedNoise(ExactNoise):
+    """Exact noise that is charged to an open release first.
+
+    Args:
+        opened: Where charges are written.
+        times: How much more one person costs than one record.
+        sampler: Whose discrete Gaussian and softmax: ``"engine"`` or ``"opendp"``.
+    """
+
+    def __init__(self, opened: OpenRelease, *, times: int, sampler: str = "engine") -> None:
+        super().__init__()
+        if sampler not in SAMPLERS:
+            raise OptionError(
+                f"sampler is {sampler!r}; it must be one of {', '.join(map(repr, SAMPLERS))}."
+            )
+        self._opened, self._times, self._sampler = opened, times, sampler
+        _, batches, drawn = opened.recorded()
+        self._paid_before, self._drawn_before = deque(batches), deque(drawn)
+        self._pays_again = False
+        self._unwritten: list[bytes] = []
+
+    def paid(self, charges: Sequence[Charge]) -> None:
+        """Write the charges down, unless the release that is resumed did.
+
+        Raises:
+            BudgetError, AccountError: If they cannot be charged; nothing is drawn then.
+        """
+        if self._paid_before:
+            self._check_same(charges, self._paid_before.popleft())
+            self._pays_again = True
+        else:
+            self._opened.charge(charges, times=self._times, drawn=self._unwritten)
+            self._unwritten = []
+            self._pays_again = False
+        super().paid(charges)
+
+    def noisy(self, exact: IntArray, *, variance: Fraction, sensitivity: int) -> NDArray[Any]:
+        """Return whole numbers with independent discrete Gaussian noise added."""
+        draw = super().noisy
+        return self._drawn(
+            sensitivity / (2 * variance),
+            lambda: draw(exact, variance=variance, sensitivity=sensitivity),
+            shape=exact.shape,
+        )
+
+    def choose_exactly(self, scores: GridScores) -> int:
+        """Draw a position with probability proportional to exp(rate * units), exactly."""
+        draw = super().choose_exactly
+        return int(self._drawn(scores.rho, lambda: np.array(draw(scores)), shape=()))
+
+    def _drawn(
+        self, rho: Fraction, draw: Callable[[], NDArray[Any]], *, shape: tuple[int, ...]
+    ) -> NDArray[Any]:
+        if self._drawn_before:
+            values = unpacked(self._drawn_before.popleft())
+            if values.shape != shape:
+                raise _other("what it drew has another shape")
+            self._spend(rho)
+            return values
+        if self._pays_again:  # charged before the interruption, and its result is lost
+            self._opened.lost(rho * self._times)
+        values = draw()
+        self._unwritten.append(packed(values))
+        return values
+
+    def _check_same(self, charges: Sequence[Charge], before: Sequence[Sequence[Any]]) -> None:
+        now = [[c.what, None if c.attrs is None else list(c.attrs), str(c.rho)] for c in charges]
+        if now != [list(charge) for charge in before]:
+            raise _other("it charged otherwise")
+
+    def _gaussian(self, count: int, variance: Fraction) -> NDArray[Any]:
+        if self._sampler == "engine":
+            return super()._gaussian(count, variance)
+        return opendp_gaussian(count, variance)
+
+    def _chosen(self, scores: GridScores) -> int:
+        if self._sampler == "engine":
+            return super()._chosen(scores)
+        return opendp_choice(scores)
+
+
+def _other(why: str) -> AccountError:
+    return AccountError(
+        f"The release cannot be resumed: {why} when it was interrupted. Resume it with the same "
+        "table, settings and version of the engine, or abandon it; its charges stand.",
+        code="E_RELEASE",
+    )
+
+
+# -- what was drawn, as bytes ---------------------------------------------------------------------
+
+
+def packed(values: NDArray[Any]) -> bytes:
+    """Write whole numbers down: their shape, then themselves, of any size."""
+    whole = values.dtype == object
+    header = json.dumps({"shape": values.shape, "text": whole}).encode() + b"\n"
+    body = (
+        json.dumps(values.ravel().tolist()).encode()
+        if whole
+        else np.ascontiguousarray(values, dtype="<i8").tobytes()
+    )
+    return header + zlib.compress(body, 1)
+
+
+def unpacked(content: bytes) -> NDArray[Any]:
+    """Read what ``packed`` wrote."""
+    header, _, rest = content.partition(b"\n")
+    said, body = json.loads(header), zlib.decompress(rest)
+    values: NDArray[Any] = (
+        np.array(json.loads(body), dtype=object)
+        if said["text"]
+        else np.frombuffer(body, dtype="<i8").astype(np.int64)
+    )
+    return values.reshape(said["shape"])
+
+
+# -- OpenDP ---------------------------------------------------------------------------------------
+
+
+def opendp_gaussian(count: int, variance: Fraction) -> NDArray[Any]:
+    """Draw from OpenDP's discrete Gaussian; its scale is a float, rounded to more noise."""
+    dp = _opendp()
+    scale = float(variance) ** 0.5
+    while Fraction(scale) ** 2 < variance:
+        scale = math.nextafter(scale, math.inf)
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="i64")
+    drawn = dp.m.make_gaussian(*space, scale=scale)([0] * count)
+    return np.array(drawn, dtype=np.int64)
+
+
+def opendp_choice(scores: GridScores) -> int:
+    """Choose by OpenDP's softmax; its scale is a float, rounded to a flatter law."""
+    dp = _opendp()
+    scale = float(1 / scores.rate)
+    while Fraction(scale) < 1 / scores.rate:
+        scale = math.nextafter(scale, math.inf)
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64", monotonic=False)
+    choose = dp.m.make_noisy_max(*space, dp.zero_concentrated_divergence(), scale=scale)
+    # Only differences count, and those far below the best are never chosen.
+    most = max(scores.units.tolist())
+    return int(choose([max(unit - most, -(2**52)) for unit in scores.units.tolist()]))
+
+
+def _opendp() -> Any:
+    try:
+        import opendp.prelude as dp
+    except ImportError:
+        raise OptionError(
+            "OpenDP is not installed. Install the extra: pip install 'aim-grem-explorer[release]', "
+            "or leave sampler at 'engine'."
+        ) from None
+    dp.enable_features("contrib")
+    return dp
