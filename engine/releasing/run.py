@@ -15,14 +15,14 @@ from typing import Any
 
 from engine.accounting import rho_from
 from engine.completing.release import Release
-from engine.errors import AccountError, DomainError, OptionError
+from engine.errors import AccountError, DataError, DomainError, OptionError, WorkloadError
 from engine.mechanisms.aim_grem import AimGrem
 from engine.mechanisms.base import rounds
 from engine.mechanisms.fixed_sequence import FixedSequence
 from engine.mechanisms.mwem_grem import MwemGrem
 from engine.mechanisms.one_shot import EqualSplit, ResidualPlanner, Uniform
 from engine.releasing.account import OpenRelease, TableAccount
-from engine.releasing.source import AccountedNoise
+from engine.releasing.source import AccountedNoise, check_sampler
 from engine.tables import CountSource, Private
 from engine.trace import Event, Finished
 from engine.version import __version__
@@ -118,20 +118,25 @@ def release(
         CancelledError: If ``cancel`` said so.
     """
     _check(mechanism, workload)
+    check_sampler(sampler)
     rho = Fraction(rho_from(epsilon=epsilon, delta=delta))
     settings = _settings(mechanism, workload, float(epsilon), float(delta), sampler)
     opened = _opened(account, rho, settings, resume)
     rng = AccountedNoise(opened, times=workload.domain.rows_per_person**2, sampler=sampler)
     events: list[Event] = []
     state: Any = None
-    for state, event in rounds(mechanism, Private(table), workload, rho=rho, rng=rng):
-        events.append(event)
-        if progress is not None:
-            ledger = mechanism.release(state).ledger
-            progress(float(ledger.spent / ledger.total), event)
-        if cancel is not None and not isinstance(event, Finished) and cancel():
-            account.abandon(opened.release)
-            raise CancelledError
+    try:
+        for state, event in rounds(mechanism, Private(table), workload, rho=rho, rng=rng):
+            events.append(event)
+            if progress is not None:
+                ledger = mechanism.release(state).ledger
+                progress(float(ledger.spent / ledger.total), event)
+            if cancel is not None and not isinstance(event, Finished) and cancel():
+                raise CancelledError
+    except (DataError, OptionError, WorkloadError, CancelledError):
+        # Refused, or not wanted any more: to be resumed by nobody.
+        account.abandon(opened.release)
+        raise
     made = mechanism.release(state).promised(epsilon=float(epsilon), delta=float(delta))
     entry = opened.close(spent=made.rho_of_a_person)
     receipt = Receipt(

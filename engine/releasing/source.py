@@ -27,6 +27,21 @@ from engine.types import IntArray
 SAMPLERS = ("engine", "opendp")
 
 
+def check_sampler(sampler: object) -> None:
+    """Refuse a sampler that is not there.
+
+    Raises:
+        OptionError: If it is none, or OpenDP is not installed.
+    """
+    if sampler not in SAMPLERS:
+        raise OptionError(
+            f"sampler is {sampler!r}; it must be one of {', '.join(map(repr, SAMPLERS))}. Choose "
+            "one."
+        )
+    if sampler == "opendp":
+        _opendp()
+
+
 class AccountedNoise(ExactNoise):
     """Exact noise that is charged to an open release first.
 
@@ -38,10 +53,7 @@ class AccountedNoise(ExactNoise):
 
     def __init__(self, opened: OpenRelease, *, times: int, sampler: str = "engine") -> None:
         super().__init__()
-        if sampler not in SAMPLERS:
-            raise OptionError(
-                f"sampler is {sampler!r}; it must be one of {', '.join(map(repr, SAMPLERS))}."
-            )
+        check_sampler(sampler)
         self._opened, self._times, self._sampler = opened, times, sampler
         _, batches, drawn = opened.recorded()
         self._paid_before, self._drawn_before = deque(batches), deque(drawn)

@@ -1,0 +1,288 @@
+"""Releases: exact, accounted, resumable; and what they refuse."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import engine
+from engine.errors import AccountError
+from engine.exact_noise import ExactNoise, GridScores
+from engine.releasing import source
+from engine.releasing.account import Account, TableAccount
+from engine.releasing.run import MECHANISMS, CancelledError, release
+from engine.trace import event_to_dict
+from tests.releasing.test_account import SECRET, account, charges, released, small
+
+__all__ = ["account"]  # a fixture
+
+
+@pytest.mark.parametrize("kind", MECHANISMS, ids=lambda kind: kind.__name__)
+def test_a_release_is_exact_accounted_and_no_demonstration(
+    kind: Callable[[], Any], account: TableAccount
+) -> None:
+    seen: list[float] = []
+    made = released(account, mechanism=kind(), progress=lambda share, _: seen.append(share))
+    assert made.release.demonstration == ()
+    assert (made.release.epsilon, made.release.delta) == (1.0, 1e-9)
+    assert account.spent == made.release.ledger.spent == made.receipt.rho_of_a_person
+    assert account.spent <= Fraction(engine.rho_from(epsilon=1.0, delta=1e-9))
+    assert account.unfinished == ()
+    assert seen == sorted(seen)
+    last = account.account.entries()[-1]
+    assert made.receipt.entry == (last.number, last.hash)
+    # Charges of the ledger are those of the account, in order.
+    charged = [
+        c for e in account.account.entries() if e.kind == "charge" for c in e.note["charges"]
+    ]
+    assert charged == [
+        [c.what, None if c.attrs is None else list(c.attrs), str(c.rho)]
+        for c in made.release.ledger.entries
+    ]
+
+
+def test_two_releases_differ_and_add_up(account: TableAccount) -> None:
+    one, two = released(account), released(account)
+    assert one.release.to_dict() != two.release.to_dict()
+    assert account.spent == one.receipt.rho_of_a_person + two.receipt.rho_of_a_person
+    assert two.receipt.spent == account.spent
+
+
+def test_a_release_takes_no_seed_and_no_generator(account: TableAccount) -> None:
+    for extra in ({"seed": 1}, {"rng": engine.rehearsal_noise(1)}):
+        with pytest.raises(TypeError):
+            released(account, **extra)
+    assert account.spent == 0
+
+
+def test_a_domain_read_from_the_records_is_refused(account: TableAccount) -> None:
+    table, _ = small()
+    attributes = [engine.Attribute(a.name, values=tuple(a.labels), source="data")
+                  for a in table.domain]  # fmt: skip
+    domain = engine.Domain(tuple(attributes))
+    table = engine.Table.from_codes(table.codes.T, domain)
+    with pytest.raises(engine.DomainError) as caught:
+        release(
+            engine.AimGrem(), table, engine.Workload.all_kway(domain, 2),
+            epsilon=1.0, delta=1e-9, account=account,
+        )  # fmt: skip
+    assert caught.value.code == "E_DOMAIN_REQUIRED"
+    assert account.spent == 0
+
+
+def test_a_mechanism_that_is_not_known_to_be_exact_is_refused(account: TableAccount) -> None:
+    class Mine(engine.AimGrem):
+        """Could do anything with the records."""
+
+    for mechanism in (Mine(), object()):
+        with pytest.raises(engine.OptionError) as caught:
+            released(account, mechanism=mechanism)
+        assert caught.value.code == "E_MECHANISM"
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ({"epsilon": 0}, "E_EPSILON"),
+        ({"epsilon": float("nan")}, "E_EPSILON"),
+        ({"delta": 1.0}, "E_DELTA"),
+        ({"sampler": "numpy"}, "E_OPTION"),
+        ({"resume": "nothing"}, "E_RELEASE"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_refused_before_anything_is_charged(
+    account: TableAccount, options: dict[str, Any], code: str
+) -> None:
+    with pytest.raises(engine.EngineError) as caught:
+        released(account, **options)
+    assert caught.value.code == code
+    assert account.spent == 0
+    assert account.unfinished == ()
+
+
+def test_a_release_refused_by_its_mechanism_reserves_nothing(
+    account: TableAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, _ = small()
+    other = engine.Workload.all_kway(engine.Domain.from_sizes({"a": 2}), 1)
+    with pytest.raises(engine.WorkloadError):
+        release(engine.AimGrem(), table, other, epsilon=1.0, delta=1e-9, account=account)
+    monkeypatch.setattr("engine.mechanisms.base._memory", lambda: 1)
+    with pytest.raises(engine.WorkloadError) as caught:
+        released(account, mechanism=engine.ResidualPlanner())
+    assert caught.value.code == "E_TOO_LARGE"
+    assert account.spent == 0
+    assert account.unfinished == ()
+
+
+def test_a_cancelled_release_keeps_its_charges_and_frees_the_rest(account: TableAccount) -> None:
+    calls: list[int] = []
+
+    def later() -> bool:
+        calls.append(1)
+        return len(calls) == 3
+
+    with pytest.raises(CancelledError) as caught:
+        released(account, cancel=later)
+    assert caught.value.code == "E_CANCELLED"
+    assert account.unfinished == ()
+    assert 0 < account.spent == charges(account)
+    assert account.spent < Fraction(engine.rho_from(epsilon=1.0, delta=1e-9)) / 2
+
+
+class PowerError(Exception):
+    """The machine stops."""
+
+
+def interrupted_after(draws: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next release stops once it drew so often."""
+    done = [0]
+    for name in ("_gaussian", "_chosen"):
+        draw = getattr(source.AccountedNoise, name)
+
+        def counted(self: Any, *args: Any, draw: Any = draw) -> Any:
+            done[0] += 1
+            if done[0] > draws:
+                raise PowerError
+            return draw(self, *args)
+
+        monkeypatch.setattr(source.AccountedNoise, name, counted)
+
+
+@pytest.mark.parametrize("draws", [0, 1, 3, 4, 9, 20])
+def test_an_interrupted_release_can_be_resumed_and_pays_again_only_for_what_was_lost(
+    account: TableAccount, monkeypatch: pytest.MonkeyPatch, draws: int
+) -> None:
+    events: list[Any] = []
+    interrupted_after(draws, monkeypatch)
+    with pytest.raises(PowerError):
+        released(account, progress=lambda _, event: events.append(event))
+    monkeypatch.undo()
+    (name,) = account.unfinished
+    again = released(account, resume=name)
+    assert account.unfinished == ()
+    # What was written down comes back: all events but perhaps the last, whose draws may be lost.
+    for before, now in list(zip(events, again.events, strict=False))[:-1]:
+        assert event_to_dict(before) == event_to_dict(now)
+    assert account.spent == again.receipt.rho_of_a_person + charges(account, "lost")
+    batches = [e.rho for e in account.account.entries() if e.kind == "charge"]
+    assert charges(account, "lost") <= max(batches), "more than one step was paid again"
+
+
+def test_what_another_process_has_drawn_comes_back_on_resuming(
+    account: TableAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noisy, drawn = ExactNoise.noisy, []
+
+    def told(self: Any, exact: Any, **kwargs: Any) -> Any:
+        drawn.append(noisy(self, exact, **kwargs).copy())
+        return drawn[-1].copy()
+
+    interrupted_after(12, monkeypatch)
+    monkeypatch.setattr(ExactNoise, "noisy", told)
+    with pytest.raises(PowerError):
+        released(account)
+    monkeypatch.undo()
+    _, batches, kept = account.resume(account.unfinished[0]).recorded()
+    values = [source.unpacked(body) for body in kept]
+    arrays = [v for v in values if v.shape != ()]
+    assert len(batches) >= 2
+    assert arrays, "nothing was kept"
+    for value in arrays:
+        assert any(v.shape == value.shape and np.array_equal(v, value) for v in drawn)
+
+
+def test_a_release_is_resumed_with_its_own_settings_only(
+    account: TableAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted_after(9, monkeypatch)
+    with pytest.raises(PowerError):
+        released(account)
+    monkeypatch.undo()
+    (name,) = account.unfinished
+    for other in ({"epsilon": 0.5}, {"mechanism": engine.EqualSplit()}, {"sampler": "opendp"}):
+        with pytest.raises(AccountError, match="differ from when it was opened"):
+            released(account, resume=name, **other)
+    other_table = account.account.table("others", secret=SECRET, total=1)
+    with pytest.raises(AccountError, match="not in the account of this table"):
+        released(other_table, resume=name)
+    account.abandon(name)
+    assert account.spent == charges(account) > 0
+    with pytest.raises(AccountError, match="has ended"):
+        released(account, resume=name)
+
+
+def test_a_lost_draw_that_the_total_does_not_allow_is_not_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rho = Fraction(engine.rho_from(epsilon=1.0, delta=1e-9))
+    tight = Account.create(tmp_path / "tight.db").table("people", secret=SECRET, total=rho)
+    interrupted_after(9, monkeypatch)
+    with pytest.raises(PowerError):
+        released(tight)
+    monkeypatch.undo()
+    with pytest.raises(engine.BudgetError) as caught:
+        released(tight, resume=tight.unfinished[0])
+    assert caught.value.code == "E_OVERSPEND"
+    assert tight.spent == rho
+
+
+@pytest.mark.parametrize("values", [
+    np.arange(-3, 9).reshape(3, 4), np.array(5), np.zeros((0, 2), dtype=np.int64),
+    np.array([2**70, -(2**90), 0], dtype=object).reshape(3, 1),
+])  # fmt: skip
+def test_draws_are_written_and_read_to_the_last_digit(values: np.ndarray) -> None:
+    read = source.unpacked(source.packed(values))
+    assert read.shape == values.shape
+    assert read.tolist() == values.tolist()
+
+
+def test_opendp_s_samplers_serve_a_release_too(account: TableAccount) -> None:
+    pytest.importorskip("opendp")
+    made = released(account, sampler="opendp")
+    assert made.receipt.sampler == "opendp"
+    assert account.spent == made.release.ledger.spent
+    # Their scales are floats, rounded to more noise and to a flatter law.
+    drawn = source.opendp_gaussian(4_000, Fraction(1, 3))
+    assert 0.2 < drawn.astype(float).var() < 0.5
+    scores = GridScores(np.array([4, 0, -(2**80)], dtype=object), 1, Fraction(1))
+    chosen = [source.opendp_choice(scores) for _ in range(200)]
+    assert set(chosen) == {0, 1}
+
+
+def test_nothing_of_a_release_depends_on_the_records_but_through_its_draws(
+    account: TableAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The whole path, with the same draws on unrelated tables: the same bytes (T8)."""
+    from tests.exact_tape import ExactTape
+
+    table, workload = small()
+    rng = np.random.default_rng(0)
+    other = engine.Table.from_codes(
+        np.stack([rng.integers(0, n, size=97) for n in workload.domain.sizes], axis=1),
+        workload.domain,
+    )
+    tape, outcomes = ExactTape(), []
+    for records, drawing in ((table, tape), (other, None)):
+        drawing = drawing or tape.replay()
+        drawing.rehearsal = False  # type: ignore[misc]
+        monkeypatch.setattr("engine.releasing.run.AccountedNoise", lambda *_, d=drawing, **__: d)
+        monkeypatch.setattr("engine.releasing.account.OpenRelease.close", closed)
+        made = release(
+            engine.AimGrem(), records, workload, epsilon=1.0, delta=1e-9, account=account
+        )
+        told = [made.release.to_dict(), [event_to_dict(e) for e in made.events]]
+        outcomes.append(json.dumps([*told, str(made.receipt.rho_of_a_person)]))
+    assert outcomes[0] == outcomes[1]
+
+
+def closed(self: Any, *, spent: Fraction) -> Any:
+    """End a release without comparing its charges."""
+    del spent
+    return self.table.account.entries()[-1]
