@@ -4,63 +4,62 @@ from __future__ import annotations
 
 import streamlit as st
 
-import engine
 from engine import charts, views
-from pages.parts import figures, messages, session, study, text
+from engine.demonstrating import recorded
+from engine.demonstrating.recorded import Recorded
+from pages.parts import figures, messages, samples, session, study, text
 from pages.parts.frame import through_app
 
 
-@st.cache_resource(show_spinner="Making a first run…")
-def recorded() -> session.Watched:
-    """A finished run on the first sample, the same for everybody."""
-    run = session.begin(study.usual())
-    while not run.finished:
-        run = run.stepped()
-    return run
+@st.cache_resource(show_spinner=False)
+def first_run() -> Recorded:
+    """A finished run on the first sample, read from a file: the same for everybody."""
+    return recorded.read(recorded.path(study.FIRST))
 
 
 @st.cache_resource(show_spinner=False)
 def strip_of_rounds() -> list[tuple[str, charts.Figure]]:
     """One released table as the run goes on, and the truth it never shows."""
-    run = recorded()
-    first, second = run.workload.domain.attrs(*run.settings.attributes[:2])
-    names = (run.domain[first].name, run.domain[second].name)
-    frames = {at: views.released(run.release(at).estimate(first, second)) for at in _moments(run)}
-    exact = views.comparison(
-        engine.compare(run.release(run.rounds).estimate(first, second), run.private)
-    )
+    shown = first_run()
+    domain, last = shown.run.release.domain, len(shown.run.rounds)
+    first, second = (domain[i].name for i in shown.look)
+    exact = views.comparison(shown.comparison(last))
     limits = charts.shared_limits(exact, "released", "exact")
-    titles = {0: "Before round 1", run.rounds: f"After round {run.rounds}, the last"}
-    shown = [
+    titles = {0: "Before round 1", last: f"After round {last}, the last"}
+    strip = [
         charts.heatmap(
-            frame, "released", names, title=titles.get(at, f"After round {at}"), limits=limits,
-            small=True,
+            views.released(shown.run.at(at).estimate(*shown.look)), "released", (first, second),
+            title=titles.get(at, f"After round {at}"), limits=limits, small=True,
         )
-        for at, frame in frames.items()
+        for at in _moments(shown)
     ]  # fmt: skip
-    truth = charts.heatmap(exact, "exact", names, title="The truth", limits=limits, small=True)
-    shown.append(truth)
-    return [(f"frame_{k}", figure) for k, figure in enumerate(shown)]
+    names = (first, second)
+    strip.append(
+        charts.heatmap(exact, "exact", names, title="The truth", limits=limits, small=True)
+    )
+    return [(f"frame_{k}", figure) for k, figure in enumerate(strip)]
 
 
-def _moments(run: session.Watched) -> list[int]:
+def _moments(shown: Recorded) -> list[int]:
     """Before the first round, after the first that brought something new here, after the last."""
-    gamma = set(run.workload.domain.attrs(*run.settings.attributes[:2]))
-    for at, moment in enumerate(run.moments):
-        if any(gamma <= set(m.attrs) for m in getattr(moment.event, "measurements", ())):
-            return sorted({0, at, run.rounds})
-    return [0, run.rounds]
+    last = len(shown.run.rounds)
+    for at, event in enumerate((shown.run.events[0], *shown.run.rounds)):
+        measured = getattr(event, "measurements", ())
+        if any(set(shown.look) <= set(m.attrs) for m in measured):
+            return sorted({0, at, last})
+    return [0, last]
 
 
 through_app()
-run = recorded()
-settings = run.settings
+shown = first_run()
+run, title = shown.run, samples.cards()[shown.sample].title
 st.title("Private tables, one round at a time")
 st.markdown(
-    f"A mechanism answers **{len(run.workload.weights)} tables of counts** about "
-    f"{text.plain(run.title)} without giving any person away. It looks for the table it knows "
+    f"A mechanism answers **{len(run.release.workload.weights)} tables of counts** about "
+    f"{text.plain(title)} without giving any person away. It looks for the table it knows "
     "worst, measures it with noise, mends everything that depends on it, and repeats until its "
-    f"privacy budget (ε = {settings.epsilon:g}) is spent. Below is a run of {run.rounds} rounds."
+    f"privacy budget (ε = {run.release.epsilon:g}) is spent. Below is a run of "
+    f"{len(run.rounds)} rounds."
 )
 
 st.caption(
@@ -85,7 +84,7 @@ with ways[2].container(border=True, height="stretch"):
     st.caption("A CSV, Excel or Parquet file; it stays in this session. Or only names, to plan.")
     st.page_link("pages/data.py", label="Load a table", icon=":material/table:")
 
-names = " × ".join(text.plain(name) for name in settings.attributes[:2])
+names = " × ".join(text.plain(name) for name in (run.release.domain[i].name for i in shown.look))
 st.subheader("One of the tables, as the run goes on")
 st.caption(f"{names}, people in each cell. Same colours in every picture.")
 for column, (key, figure) in zip(st.columns(4), strip_of_rounds(), strict=False):
@@ -94,11 +93,12 @@ for column, (key, figure) in zip(st.columns(4), strip_of_rounds(), strict=False)
 
 left, right = st.columns([3, 2])
 with left:
-    figures.draw(charts.ledger(views.budget(run.events(run.rounds)), at=run.rounds), "start_ledger")
+    spent = charts.ledger(views.budget(run.events[: len(run.rounds) + 1]), at=len(run.rounds))
+    figures.draw(spent, "start_ledger")
     st.caption(
         "Each round pays twice: a little to choose a table (orange), the rest to measure it (blue)."
     )
 with right:
-    curve = views.errors(run.errors(), run.records)
-    figures.draw(charts.error_curve(curve, at=run.rounds), "start_error")
+    curve = views.errors(shown.errors, shown.records)
+    figures.draw(charts.error_curve(curve, at=len(run.rounds)), "start_error")
 st.caption(f"{messages.BANNER} (This is a public sample table.)")

@@ -1,10 +1,17 @@
 from __future__ import annotations
 
+import gzip
 import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
+import pytest
 from streamlit.testing.v1 import AppTest
 
+import engine
+from engine.demonstrating import recorded
+from pages.parts import record
 from tests.pages.conftest import ROOT, badges, texts
 
 
@@ -29,6 +36,40 @@ def test_a_class_goes_straight_to_a_small_run(app: AppTest) -> None:
     assert not app.exception
     assert "Titanic" in texts(app)
     assert app.session_state["visit"].run.settings.sample == "titanic"
+
+
+def test_the_recorded_run_is_what_a_fresh_one_gives() -> None:
+    fresh, kept = record.fresh(), recorded.read(recorded.path(record.NAME))
+    assert kept.settings["attributes"] == list(fresh.settings["attributes"])
+    assert kept.run.release.mechanism == fresh.run.release.mechanism, "record it anew"
+    assert kept.run.release.workload == fresh.run.release.workload
+    assert [e.selected for e in kept.run.rounds] == [e.selected for e in fresh.run.rounds]
+    for one, other in zip(kept.run.release.estimates(), fresh.run.release.estimates(), strict=True):
+        # Sums are rounded differently where loops are compiled.
+        assert np.allclose(one.values, other.values, rtol=1e-9, atol=1e-6)
+    assert np.allclose(kept.errors, fresh.errors, rtol=1e-9)
+    assert np.array_equal(kept.truth, fresh.truth)
+
+
+def test_start_runs_nothing_and_compiles_nothing() -> None:
+    script = (
+        "import sys; from streamlit.testing.v1 import AppTest; import engine.mechanisms.base as b;"
+        "b.rounds = None;"
+        f"at = AppTest.from_file({str(ROOT / 'app.py')!r}, default_timeout=60).run();"
+        "assert not at.exception, at.exception;"
+        "assert len(at.get('vega_lite_chart')) == 6;"
+        "sys.exit('numba' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr.decode()[-2000:]
+
+
+def test_a_file_that_is_no_recorded_run_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.run.json.gz").write_bytes(gzip.compress(b"{}"))
+    with pytest.raises(engine.DataError, match="no recorded run"):
+        recorded.read(tmp_path / "x.run.json.gz")
 
 
 def test_no_page_needs_the_solver() -> None:
