@@ -28,6 +28,7 @@ from engine.attributes import (
     check_distinct,
     check_text,
 )
+from engine.checking import expect
 from engine.domain_file import FORMAT, attribute_from, attribute_to, content_of
 from engine.errors import DomainError
 from engine.types import AttributeSet
@@ -78,6 +79,10 @@ class Domain:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attributes", tuple(self.attributes))
+        for attribute in self.attributes:
+            expect(
+                attribute, Attribute, "an Attribute", 'Write Attribute("sex", values=("f", "m")).'
+            )
         check_text("", [self.title, self.row, self.note])
         if not self.attributes:
             raise DomainError("The domain has no attribute; at least one is needed. Declare one.")
@@ -96,6 +101,7 @@ class Domain:
         Raises:
             DomainError: If a size is not a whole number of at least 1.
         """
+        expect(sizes, Mapping, "a dict of sizes", 'Write from_sizes({"age": 4, "sex": 2}).')
         return cls(tuple(_coded(name, size) for name, size in sizes.items()), title=title)
 
     @classmethod
@@ -194,6 +200,8 @@ class Domain:
         Raises:
             DomainError: If one is unknown or named twice.
         """
+        if len(attributes) == 1 and isinstance(attributes[0], list | tuple):
+            attributes = tuple(attributes[0])  # a set given as one list
         positions = sorted(self._position(attribute) for attribute in attributes)
         if len(set(positions)) < len(positions):
             raise DomainError(

@@ -12,6 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
+from engine.checking import whole
 from engine.errors import BudgetError
 from engine.types import FloatArray
 
@@ -43,18 +44,23 @@ class Rehearsal:
     """Floating-point noise for demonstrations, tests and benchmarks.
 
     Args:
-        seed: Same seed, same run. None asks the operating system for one.
+        seed: Same seed, same run; or a NumPy generator, which goes on from where it stands. None
+            asks the operating system for a seed.
     """
 
     __slots__ = ("_generator",)
 
-    def __init__(self, seed: int | None = None) -> None:
-        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
+    def __init__(self, seed: int | np.random.Generator | None = None) -> None:
+        if isinstance(seed, np.random.Generator):
+            self._generator = seed
+            return
+        number = whole(seed)
+        if seed is not None and (number is None or number < 0):
             raise BudgetError(
                 f"The seed is {seed!r}; a whole number of 0 or more, or None, is needed.",
                 code="E_SEED",
             )
-        self._generator = np.random.default_rng(seed)
+        self._generator = np.random.default_rng(number)
 
     @property
     def rehearsal(self) -> bool:
@@ -110,7 +116,7 @@ def _weights(log_weights: FloatArray, top: float) -> FloatArray:
     return np.exp(weights, out=weights)
 
 
-def rehearsal_noise(seed: int | None = None) -> Rehearsal:
+def rehearsal_noise(seed: int | np.random.Generator | None = None) -> Rehearsal:
     """Return a source of demonstration noise; the same seed repeats the same run."""
     return Rehearsal(seed)
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import kernels, strict_csv
+from engine.checking import expect, found
 from engine.domain import Attribute, Domain
 from engine.errors import DataError
 from engine.exact import Exact
@@ -219,6 +220,7 @@ class Table(Exact):
                 lies outside its declared domain (``E_VALUE``), or a cell is missing where the
                 domain has no rule for it (``E_MISSING``).
         """
+        expect(domain, Domain, "a Domain", "Write Table.from_csv(path, domain).")
         return cls._packed(strict_csv.codes_of(source, domain), domain)
 
     @classmethod
@@ -279,6 +281,12 @@ class Private(Exact):
     _KEPT = 2
 
     def __init__(self, source: CountSource) -> None:
+        if isinstance(source, Private) or not isinstance(getattr(source, "domain", None), Domain):
+            raise DataError(
+                f"{found(source)} cannot be counted; a Table is needed, once. Make one with "
+                "Table.from_frame(frame, domain), Table.from_file(path, domain) or "
+                "load_sample(name)."
+            )
         self._source = source
         self._counts: dict[tuple[AttributeSet, ...], tuple[Layout, NDArray[Any]]] = {}
         self._alone: dict[AttributeSet, ExactMarginal] = {}

@@ -10,6 +10,7 @@ from typing import cast
 
 import numpy as np
 
+from engine.checking import expect, whole
 from engine.domain import Domain, subsets
 from engine.errors import DomainError, WorkloadError
 from engine.layout import Layout
@@ -56,6 +57,7 @@ class Workload:
         marginals: Mapping[tuple[str | int, ...], float] | Iterable[Iterable[str | int]],
         domain: Domain,
     ) -> None:
+        expect(domain, Domain, "a Domain", "Write Workload(marginals, table.domain).")
         weights: dict[AttributeSet, float] = {}
         for attrs, weight in _pairs(marginals):
             canonical = _canonical(attrs, domain)
@@ -76,11 +78,12 @@ class Workload:
             WorkloadError: If k is not a whole number between 0 and the number of attributes, or
                 the answers are too many to hold.
         """
-        d = len(domain)
-        if isinstance(k, bool) or not isinstance(k, int) or not 0 <= k <= d:
+        expect(domain, Domain, "a Domain", "Write Workload.all_kway(domain, k).")
+        d, asked, k = len(domain), k, -1 if whole(k) is None else int(k)
+        if not 0 <= k <= d:
             raise WorkloadError(
-                f"The degree is {k!r}; a whole number from 0 to {d}, the number of attributes, is "
-                "needed. Choose a smaller degree."
+                f"The degree is {asked!r}; a whole number from 0 to {d}, the number of attributes, "
+                "is needed. Choose a smaller degree."
             )
         # Counted before they are listed: 200 attributes have 1.3 million triples.
         sets = sum(math.comb(d, j) for j in range(k + 1))

@@ -16,6 +16,7 @@ FLAT = (
     "version",
     "types",
     "errors",
+    "checking",
     "exact",
     "attributes",
     "domain_file",

@@ -38,6 +38,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine import grem
+from engine.checking import expect
 from engine.completing.nonnegative import nonnegative as without_negative_cells
 from engine.completing.release import Release
 from engine.domain import Domain, subsets
@@ -131,6 +132,7 @@ def consistent(
     [5.6667, 2.3333]
     [[4.3333, 1.3333], [1.6667, 0.6667]]
     """
+    expect(tables, (Release, Iterable), "a release or its estimates", "Give run.release.")
     if isinstance(tables, Release):
         weights = tables.workload.weights if weights is None else weights
         tables = tables.estimates()

@@ -11,8 +11,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from engine.checking import expect
 from engine.released import Estimate
 from engine.types import FloatArray
+
+_ONE = 'Ask the release for one: release.estimate("age", "sex").'
 
 
 def clip(estimate: Estimate) -> Estimate:
@@ -20,6 +23,7 @@ def clip(estimate: Estimate) -> Estimate:
 
     A total of zero or less gives zeros; a table without a positive cell gives the uniform table.
     """
+    expect(estimate, Estimate, "an Estimate", _ONE)
     return _completed(estimate, clip_table(estimate.values), "clip")
 
 
@@ -28,6 +32,7 @@ def simplex(estimate: Estimate) -> Estimate:
 
     Nearest in squared distance. A total of zero or less gives zeros.
     """
+    expect(estimate, Estimate, "an Estimate", _ONE)
     return _completed(estimate, simplex_table(estimate.values), "simplex")
 
 
