@@ -1,14 +1,15 @@
 """Every chart of the explorer under one name; ``engine.showing`` makes them."""
 
-from engine.showing.badges import NOT_PRIVATE, Badge
+from engine.showing.badges import NOT_PRIVATE, PUBLIC, RELEASED, Badge, Limits, spanning
 from engine.showing.figure import Figure
 from engine.showing.lattice import lattice
+from engine.showing.noise_shape import noise_shape
 from engine.showing.palette import BLUE, DIVERGING, GREEN, GREY, ORANGE, PINK, RED, SKY
 from engine.showing.plan import PLANNER, SPLIT, asked, predicted, predicted_curve
 from engine.showing.rounds import ledger, measured, selection
 from engine.showing.runs import Ghost, error_curve, trials
 from engine.showing.sheets import Sheet, filmstrip, round
-from engine.showing.tables import Scale, bars, heatmap, noise_shape, shared_limits
+from engine.showing.tables import Scale, bars, heatmap, shared_limits
 from engine.showing.texts import distinct, safe
 from engine.showing.touched import touched
 
@@ -21,12 +22,15 @@ __all__ = [
     "ORANGE",
     "PINK",
     "PLANNER",
+    "PUBLIC",
     "RED",
+    "RELEASED",
     "SKY",
     "SPLIT",
     "Badge",
     "Figure",
     "Ghost",
+    "Limits",
     "Scale",
     "Sheet",
     "asked",
@@ -45,6 +49,7 @@ __all__ = [
     "safe",
     "selection",
     "shared_limits",
+    "spanning",
     "touched",
     "trials",
 ]

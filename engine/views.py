@@ -1,5 +1,6 @@
 """Tidy frames of runs and releases under one name; ``engine.showing`` makes them."""
 
+from engine.showing.framed import framed
 from engine.showing.frames.choice import (
     TOP,
     Candidate,
@@ -19,7 +20,14 @@ from engine.showing.frames.plan import (
     predicted_curve,
     smallest_epsilon,
 )
-from engine.showing.frames.rounds import POINTS, allocation, budget, measured, touched
+from engine.showing.frames.rounds import (
+    POINTS,
+    allocation,
+    budget,
+    measured,
+    spending,
+    touched,
+)
 from engine.showing.frames.tables import (
     Coverage,
     cells_at,
@@ -50,6 +58,7 @@ __all__ = [
     "errors",
     "explain",
     "explain_released",
+    "framed",
     "glimpse",
     "mean_l1",
     "measured",
@@ -61,5 +70,6 @@ __all__ = [
     "released",
     "selection",
     "smallest_epsilon",
+    "spending",
     "touched",
 ]

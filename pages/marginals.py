@@ -314,9 +314,7 @@ def _slices(
         estimate.completion or "raw",
     )
     frames = [views.released(whole, {third: k}) for k in range(min(len(labels), MOST_SLICES))]
-    low = min(float(frame["released"].min()) for frame in frames)
-    high = max(float(frame["released"].max()) for frame in frames)
-    limits = (min(low, 0.0), max(high, min(low, 0.0) + 1e-9))
+    limits = charts.spanning([charts.shared_limits(frame, "released") for frame in frames])
     first, second = (run.domain[i].name for i in shown)
     with box:
         for begin in range(0, len(frames), 4):

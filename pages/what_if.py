@@ -15,6 +15,7 @@ import engine
 from engine.demonstrating import comparison
 from engine.demonstrating.comparison import Point, Setting
 from engine.showing import versus
+from engine.showing.frames.rounds import spending
 from engine.types import AttributeSet
 from pages.parts import figures, form, lecture, messages, samples, session, study, text
 from pages.parts.asked import Changed
@@ -257,10 +258,10 @@ def results(job: Job[tuple[int, Point]]) -> None:
         st.caption("Errors are computed from the records: hidden.")
     else:
         _overlaid(runs, names, domain)
-    shares = [comparison.spending(run[-1].release) for run in runs]
     narrow, _ = st.columns([3, 2])
     with narrow:
-        figures.draw(versus.allocation(shares, names), "what_if_allocation")
+        spent = spending({name: run[-1].release for name, run in zip(names, runs, strict=True)})
+        figures.draw(versus.allocation(spent), "what_if_allocation")
 
 
 def _forget() -> None:

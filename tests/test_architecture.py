@@ -24,7 +24,7 @@ BELOW_TABLES = ("planner", "grem", "trace", "released")
 """Flat modules that can reach no record, by whatever way; of rooms, ROOMS says it."""
 LAZY = {"cvxpy", "altair", "streamlit", "ipywidgets", "pandas"}
 ALLOWED_AT_TOP = {
-    "pandas": {"ingest"}, "ipywidgets": {"widgets"},
+    "pandas": {"ingest", "showing.frame"}, "ipywidgets": {"widgets"},
 }  # fmt: skip
 
 

@@ -111,35 +111,35 @@ _ENTRIES: tuple[Entry, ...] = (
     ),
     Entry(
         "aim_grem_plain", "AIM+GReM, nothing completed", lambda: AimGrem(completion="none"),
-        'engine.AimGrem(completion="none")', Style("#00A3A3", "wedge"),
+        'engine.AimGrem(completion="none")', Style("#00B5BD", "wedge"),
         adaptive=True, rebudgetable=True,
     ),
     Entry(
         "aim_grem_paper", "AIM+GReM, as published", AimGrem.paper, "engine.AimGrem.paper()",
-        Style("#56B4E9", "square", (6, 3)), adaptive=True, rebudgetable=True,
+        Style("#8E44C9", "square", (6, 3)), adaptive=True, rebudgetable=True,
     ),
     Entry(
         "aim_grem_iid", "AIM+GReM, equal noise",
         lambda: AimGrem(noise="iid", completion="none"),
         'engine.AimGrem(noise="iid", completion="none")',
-        Style("#7A5FC9", "triangle-left", (3, 3)), note=" (ablation)", aliases=("aim_iid",),
+        Style("#B3A2F2", "triangle-left", (3, 3)), note=" (ablation)", aliases=("aim_iid",),
         adaptive=True, rebudgetable=True,
     ),
     Entry(
         "aim_grem_lowered", "AIM+GReM, total lowered", lambda: AimGrem(total="lowered"),
-        'engine.AimGrem(total="lowered")', Style("#0B3C5D", "diamond", (6, 2)),
+        'engine.AimGrem(total="lowered")', Style("#4C5A8A", "diamond", (6, 2)),
         adaptive=True, rebudgetable=True, gives_variances=False, places=COMPARED,
     ),
     Entry(
         "aim_grem_full", "AIM+GReM, full update",
         lambda: AimGrem(update="full", completion="none"),
-        'engine.AimGrem(update="full", completion="none")', Style("#5B8C2A", "square", (2, 2)),
+        'engine.AimGrem(update="full", completion="none")', Style("#7F9A1E", "square", (2, 2)),
         note=" (ablation)", aliases=("aim_full",), adaptive=True, rebudgetable=True,
         places=COMPARED,
     ),
     Entry(
         "mwem_grem", "MWEM+GReM", MwemGrem, "engine.MwemGrem()",
-        Style("#8C3B6B", "stroke", (4, 2)), adaptive=True,
+        Style("#9E2F66", "wedge", (4, 2)), adaptive=True,
     ),
     Entry(
         "residual_planner", "ResidualPlanner", ResidualPlanner, "engine.ResidualPlanner()",
@@ -159,21 +159,21 @@ _ENTRIES: tuple[Entry, ...] = (
     ),
     Entry(
         "product", "Product of 1-ways", EqualSplit, "engine.EqualSplit()",
-        Style("#CC79A7", "triangle-right", (8, 3, 2, 3)), gives_variances=False, places=COMPARED,
+        Style("#E58BC0", "triangle-right", (8, 3, 2, 3)), gives_variances=False, places=COMPARED,
         one_ways=True,
     ),
     Entry(
         "sequence_crp", "Fixed sequence, CRP", FixedSequence, "engine.FixedSequence()",
-        Style("#9C6B30", "diamond"), places=COMPARED,
+        Style("#8A5A2B", "diamond"), places=COMPARED,
     ),
     Entry(
         "sequence_iid", "Fixed sequence, equal noise", lambda: FixedSequence(noise="iid"),
-        'engine.FixedSequence(noise="iid")', Style("#B79F00", "cross", (6, 3)), places=COMPARED,
+        'engine.FixedSequence(noise="iid")', Style("#CDB800", "cross", (6, 3)), places=COMPARED,
     ),
     Entry(
         # Its answers are its model's, not its release's: only benchmarks know to ask for them.
         "aim_pgm", "AIM+PGM", AimPgm, "engine.mechanisms.aim_pgm.AimPgm()",
-        Style("#444444", "arrow", (8, 2)), gives_variances=False, extra="pgm", places=frozenset(),
+        Style("#5C5C5C", "arrow", (8, 2)), gives_variances=False, extra="pgm", places=frozenset(),
     ),
 )  # fmt: skip
 DEFAULT = "aim_grem"

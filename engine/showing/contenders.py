@@ -5,24 +5,32 @@ Every mechanism keeps its colour, shape and dash in all of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from engine.demonstrating.comparison import CONTENDERS
 from engine.mechanisms import catalogue
-from engine.showing.badges import NOT_PRIVATE
-from engine.showing.figure import (
-    Figure,
-    Sources,
+from engine.showing.figure import Columns, Figure, columns, drawn
+from engine.showing.guides import (
     axis_above,
     axis_with,
-    finished,
     legend_with,
+    light_grid,
+    scale_of,
+    source,
     tips,
 )
-from engine.showing.palette import BLUE, DIVERGING, GREY, RED
+from engine.showing.line_ends import Span, coloured, line_ends, names_at_ends, span
+from engine.showing.palette import (
+    BLUE,
+    DIVERGING,
+    GREY,
+    INK,
+    RED,
+)
+from engine.showing.template import form, slot, slots
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,293 +40,356 @@ STYLES: Mapping[str, tuple[str, str, list[int]]] = catalogue.Listing(
     lambda entry: (entry.style.colour, entry.style.mark, list(entry.style.dash)),
 )
 """Colour, shape and dash of each contender."""
+_BANDS = 320
+"""Height in pixels."""
+_ROOM = 0.3
+"""Share of the width kept for names at the ends of lines."""
+
+
+def _looks(keys: Sequence[str]) -> dict[str, list[Any]]:
+    """What goes to the places of ``coloured``, ``_shape`` and ``_dash``: one of each a name."""
+    known = [key for key in CONTENDERS if key in set(keys)]
+    return {
+        "names": [CONTENDERS[key].name for key in known],
+        "colours": [STYLES[key][0] for key in known],
+        "shapes": [STYLES[key][1] for key in known],
+        "dashes": [STYLES[key][2] for key in known],
+    }
+
+
+def _shape(legend: Any = None) -> Any:
+    import altair as alt
+
+    scale = alt.Scale(domain=slots("names"), range=slots("shapes"))
+    return alt.Shape("name:N", title=None, scale=scale, legend=legend)
+
+
+def _colour() -> Any:
+    import altair as alt
+
+    return alt.Color("name:N", title=None, scale=coloured(), legend=None)
+
+
+# -- error against epsilon -------------------------------------------------------------------------
 
 
 def error_bands(bands: pd.DataFrame, *, unit: str) -> Figure:
     """Draw ``comparison.bands`` against epsilon: median, and the middle 80 % of the trials."""
-    import altair as alt
-
-    sources = Sources()
     log = bool((bands["low"] > 0).all())
-    base = sources.chart(bands)
-    x = _epsilon(bands["epsilon"])
-    y_scale = alt.Scale(type="log" if log else "linear", nice=True)
-    y_axis = axis_with(format="~g", grid=True, gridOpacity=0.25, tickCount=6)
-    y = alt.Y("median:Q", title=unit, scale=y_scale, axis=y_axis)
-    colour, shape, dash = by_mechanism(bands)
-    tooltip = tips(
-        name=("mechanism", None), epsilon=("ε", "g"), median=("median", ".4g"),
-        low=("10 %", ".4g"), high=("90 %", ".4g"), trials=("trials", "d"),
-    )  # fmt: skip
-    band = base.mark_area(opacity=0.18).encode(
-        x=x, y=alt.Y("low:Q", title=unit, scale=y_scale), y2=alt.Y2("high"), color=colour
-    )
-    lines = base.mark_line(strokeWidth=2.2).encode(x=x, y=y, color=colour, strokeDash=dash)
-    points = base.mark_point(filled=True, size=75, opacity=1).encode(
-        x=x, y=y, color=colour, shape=shape, tooltip=tooltip
-    )
-    bars = base.mark_rule(strokeWidth=1.5, opacity=0.7).encode(
-        x=x, y=alt.Y("low:Q", title=unit), y2=alt.Y2("high"), color=colour
-    )
+    ticks = sorted(set(bands["epsilon"].tolist()))
+    across = span(ticks, log=True).widened(_ROOM)
+    down = span([*bands["low"].tolist(), *bands["high"].tolist()], log=log)
+    looks = _looks(bands["mechanism"].tolist())
+    kept = ("name", "epsilon", "median", "low", "high", "trials")
     least = bands.iloc[int(bands["median"].argmin())]
     sentence = (
         f"Least {unit}: {least['median']:.3g}, {least['name']} at ε = {least['epsilon']:g}. Lines "
         f"are medians of {int(bands['trials'].max())} trials, bands their middle 80 %."
     )
-    columns = ["name", "epsilon", "median", "low", "high", "trials"]
-    table = bands[columns].set_axis(["mechanism", "ε", "median", "10 %", "90 %", "trials"], axis=1)
-    return finished(
-        alt.layer(band, bars, lines, points), sources, "Error against ε", sentence, NOT_PRIVATE,
-        table, height=320,
+    return drawn(
+        _error_bands(log=log), title="Error against ε", sentence=sentence, of=[bands],
+        table=lambda: bands[[*kept]].set_axis(
+            ["mechanism", "ε", "median", "10 %", "90 %", "trials"], axis=1
+        ),
+        height=_BANDS,
+        data={
+            "bands": columns(len(bands), **{name: bands[name] for name in kept}),
+            "ends": _ends(bands, looks["names"], across, down),
+        },
+        unit=unit, ticks=ticks, across=across.ends, down=down.ends, **looks,
     )  # fmt: skip
 
 
-def _epsilon(values: pd.Series[float]) -> Any:
+def _ends(bands: pd.DataFrame, names: list[str], across: Span, down: Span) -> Columns:
+    last: dict[str, tuple[float, float]] = {}
+    points = zip(bands["name"], bands["epsilon"].tolist(), bands["median"].tolist(), strict=True)
+    for name, epsilon, median in points:
+        if name not in last or epsilon >= last[name][0]:
+            last[name] = (epsilon, median)
+    return line_ends(names, [last[name] for name in names], across, down, height=_BANDS)
+
+
+@form
+def _error_bands(*, log: bool) -> Any:
     import altair as alt
 
-    ticks = sorted(set(values.tolist()))
-    pad = 1.25
-    scale = alt.Scale(type="log", domain=[ticks[0] / pad, ticks[-1] * pad], nice=False)
-    axis = axis_with(values=ticks, format="~g", labelOverlap=True)
+    scale = alt.Scale(type="log" if log else "linear", domain=slots("down"), nice=False)
+    axis = light_grid(format="~g", tickCount=6)
+
+    def down(field: str) -> Any:
+        return alt.Y(f"{field}:Q", title=slot("unit"), scale=scale, axis=axis)
+
+    dash = alt.StrokeDash(
+        "name:N", legend=None, scale=alt.Scale(domain=slots("names"), range=slots("dashes"))
+    )
+    tooltip = tips(
+        name=("mechanism", None), epsilon=("ε", "g"), median=("median", ".4g"),
+        low=("10 %", ".4g"), high=("90 %", ".4g"), trials=("trials", "d"),
+    )  # fmt: skip
+    base = source("bands").encode(x=_epsilon(), color=_colour())
+    points = base.mark_point(filled=True, size=75, opacity=1)
+    return alt.layer(
+        base.mark_area(opacity=0.18).encode(y=down("low"), y2=alt.Y2("high")),
+        base.mark_rule(strokeWidth=1.5, opacity=0.7).encode(y=down("low"), y2=alt.Y2("high")),
+        base.mark_line(strokeWidth=2.2).encode(y=down("median"), strokeDash=dash),
+        points.encode(y=down("median"), shape=_shape(), tooltip=tooltip),
+        *names_at_ends(log_x=True, log_y=log),
+    )
+
+
+def _epsilon() -> Any:
+    import altair as alt
+
+    scale = alt.Scale(type="log", domain=slots("across"), nice=False)
+    axis = axis_with(values=slots("ticks"), format="~g", labelOverlap=True)
     return alt.X("epsilon:Q", title="ε (more private ← → more accurate)", scale=scale, axis=axis)
 
 
-def by_mechanism(frame: pd.DataFrame) -> tuple[Any, Any, Any]:
-    """Colour, shape and dash by mechanism, with one legend for all three."""
-    import altair as alt
-
-    keys = [key for key in CONTENDERS if key in set(frame["mechanism"])]
-    names = [CONTENDERS[key].name for key in keys]
-    colours, shapes, dashes = zip(*(STYLES[key] for key in keys), strict=True)
-    legend = legend_with(columns=2, symbolOpacity=1, symbolStrokeWidth=0)
-    return (
-        alt.Color(
-            "name:N", title=None, scale=alt.Scale(domain=names, range=list(colours)), legend=legend
-        ),
-        alt.Shape(
-            "name:N", title=None, scale=alt.Scale(domain=names, range=list(shapes)), legend=legend
-        ),
-        alt.StrokeDash(
-            "name:N", title=None, scale=alt.Scale(domain=names, range=list(dashes)), legend=None
-        ),
-    )
+# -- seed by seed ----------------------------------------------------------------------------------
 
 
 def paired(frame: pd.DataFrame, first: str, second: str) -> Figure:
     """Draw ``comparison.paired``: the first mechanism's error relative to the second's."""
-    import altair as alt
-    import pandas as pd
-
-    sources = Sources()
-    data = frame.assign(
-        state=np.where(
-            frame["high"] < 0, "better", np.where(frame["low"] > 0, "worse", "not told apart")
-        )
-    )
-    x = _epsilon(frame["epsilon"])
-    title = f"error of {first}, less that of {second}"
-    axis = axis_with(format="+.0%", grid=True, gridOpacity=0.25, tickCount=5)
-    y = alt.Y("difference:Q", title="relative difference", axis=axis)
-    colour = alt.Color(
-        "state:N",
-        title=None,
-        scale=alt.Scale(domain=["better", "not told apart", "worse"], range=[BLUE, GREY, RED]),
-        legend=legend_with(),
-    )
-    shape = alt.Shape(
-        "state:N",
-        title=None,
-        scale=alt.Scale(
-            domain=["better", "not told apart", "worse"],
-            range=["triangle-down", "circle", "triangle-up"],
-        ),
-        legend=legend_with(),
-    )
-    zero = sources.chart(pd.DataFrame({"difference": [0.0]}))
-    base = sources.chart(data)
-    tooltip = tips(
-        epsilon=("ε", "g"), difference=("mean", "+.1%"), low=("95 % from", "+.1%"),
-        high=("to", "+.1%"), better=("trials won", "d"), trials=("of", "d"),
+    low, high = frame["low"].to_numpy(), frame["high"].to_numpy()
+    kept = ("epsilon", "difference", "low", "high", "better", "trials", "least", "most")
+    pairs = columns(
+        len(frame), state=np.where(high < 0, _STATES[0], np.where(low > 0, _STATES[2], _STATES[1])),
+        **{name: frame[name] for name in kept},
     )  # fmt: skip
-    layers = [
-        zero.mark_rule(color=GREY, strokeDash=[5, 4], strokeWidth=1.5).encode(y=y),
-        base.mark_rule(strokeWidth=1.2, color=GREY).encode(
-            x=x, y=alt.Y("least:Q"), y2=alt.Y2("most")
-        ),
-        base.mark_rule(strokeWidth=4).encode(
-            x=x, y=alt.Y("low:Q"), y2=alt.Y2("high"), color=colour
-        ),
-        base.mark_point(filled=True, size=110, opacity=1).encode(
-            x=x, y=y, color=colour, shape=shape, tooltip=tooltip
-        ),
-    ]
+    ticks = sorted(set(frame["epsilon"].tolist()))
     won, of = int(frame["better"].sum()), int(frame["trials"].sum())
     sentence = (
         f"{first} has the smaller error in {won} of {of} pairs with {second}. Below zero it is "
         "better. Thick: 95 % interval of the mean; thin: all trials."
     )
-    columns = ["epsilon", "difference", "low", "high", "better", "trials"]
-    table = frame[columns].set_axis(["ε", title, "95 % from", "to", "trials won", "trials"], axis=1)
-    return finished(
-        alt.layer(*layers), sources, "Seed by seed", sentence, NOT_PRIVATE, table, height=240
+    title = f"error of {first}, less that of {second}"
+    return drawn(
+        _paired(), title="Seed by seed", sentence=sentence, of=[frame],
+        table=lambda: frame[[*kept[:6]]].set_axis(
+            ["ε", title, "95 % from", "to", "trials won", "trials"], axis=1
+        ),
+        height=240, data={"pairs": pairs, "zero": {"difference": [0.0]}}, ticks=ticks,
+        across=span(ticks, log=True).ends,
+    )  # fmt: skip
+
+
+_STATES = ["better", "not told apart", "worse"]
+
+
+@form
+def _paired() -> Any:
+    import altair as alt
+
+    axis = light_grid(format="+.0%", tickCount=5)
+    y = alt.Y("difference:Q", title="relative difference", axis=axis)
+    colour = alt.Color(
+        "state:N", title=None, scale=scale_of(_STATES, [BLUE, GREY, RED]), legend=legend_with()
     )
+    shape = alt.Shape(
+        "state:N", title=None, legend=legend_with(),
+        scale=scale_of(_STATES, ["triangle-down", "circle", "triangle-up"]),
+    )  # fmt: skip
+    tooltip = tips(
+        epsilon=("ε", "g"), difference=("mean", "+.1%"), low=("95 % from", "+.1%"),
+        high=("to", "+.1%"), better=("trials won", "d"), trials=("of", "d"),
+    )  # fmt: skip
+    base = source("pairs").encode(x=_epsilon())
+    zero = source("zero").mark_rule(color=GREY, strokeDash=[5, 4], strokeWidth=1.5)
+    return alt.layer(
+        zero.encode(y=y),
+        base.mark_rule(strokeWidth=1.2, color=GREY).encode(y=alt.Y("least:Q"), y2=alt.Y2("most")),
+        base.mark_rule(strokeWidth=4).encode(y=alt.Y("low:Q"), y2=alt.Y2("high"), color=colour),
+        base.mark_point(filled=True, size=110, opacity=1).encode(
+            y=y, color=colour, shape=shape, tooltip=tooltip
+        ),
+    )
+
+
+# -- trials won ------------------------------------------------------------------------------------
 
 
 def win_grid(frame: pd.DataFrame, hero: str) -> Figure:
     """Draw ``comparison.wins``: trials won against each rival at each epsilon."""
+    ratios = frame["ratio"].to_numpy(dtype=float)
+    rivals = list(dict.fromkeys(frame["name"]))
+    fields = columns(
+        len(frame), name=frame["name"], column=[f"{e:g}" for e in frame["epsilon"].tolist()],
+        text=[f"{b}/{t}" for b, t in zip(frame["better"], frame["trials"], strict=True)],
+        log=np.clip(np.log2(ratios), -2, 2), word=[_word(r) for r in ratios.tolist()],
+        ratio=ratios,
+    )  # fmt: skip
+    sentence = (
+        f"By median error {hero} wins {int((ratios < 1).sum())} and loses "
+        f"{int((ratios > 1).sum())} of {len(frame)} comparisons; in each field the trials it won."
+    )
+    return drawn(
+        _win_grid(), title=f"{hero} wins, and loses", sentence=sentence, of=[frame],
+        table=lambda: frame[["name", "epsilon", "better", "trials", "ratio"]].set_axis(
+            ["rival", "ε", "trials won", "trials", "median error ÷ rival's"], axis=1
+        ),
+        height=46 * len(rivals) + 10, data={"fields": fields}, rivals=rivals,
+        order=[f"{e:g}" for e in sorted(set(frame["epsilon"].tolist()))],
+    )  # fmt: skip
+
+
+@form
+def _win_grid() -> Any:
     import altair as alt
 
-    sources = Sources()
-    data = frame.assign(
-        text=[f"{b}/{t}" for b, t in zip(frame["better"], frame["trials"], strict=True)],
-        column=[f"{e:g}" for e in frame["epsilon"]],
-        log=np.clip(np.log2(frame["ratio"]), -2, 2),
-        word=[_word(r) for r in frame["ratio"]],
-    )
-    order = [f"{e:g}" for e in sorted(set(frame["epsilon"]))]
-    rivals = list(dict.fromkeys(frame["name"]))
-    x = alt.X("column:N", title="ε", sort=order, axis=axis_with(labelAngle=0))
-    y = alt.Y("name:N", title=None, sort=rivals, axis=axis_with(labelLimit=130))
-    scale = alt.Scale(domain=[-2, -1, 0, 1, 2], range=list(DIVERGING), interpolate="rgb")
+    x = alt.X("column:N", title="ε", sort=slots("order"), axis=axis_with(labelAngle=0))
+    y = alt.Y("name:N", title=None, sort=slots("rivals"), axis=axis_with(labelLimit=130))
+    stops = [-2, -1, 0, 1, 2]
     colour = alt.Color(
         "log:Q",
         title="error ÷ rival's",
-        scale=scale,
+        scale=alt.Scale(domain=stops, range=list(DIVERGING), interpolate="rgb"),
         legend=legend_with(
-            values=[-2, -1, 0, 1, 2],
+            values=stops,
             labelExpr="{'-2':'≤ ¼','-1':'½','0':'1','1':'2','2':'≥ 4'}[datum.value]",
             gradientLength=170,
             format="d",
         ),
     )
-    base = sources.chart(data).encode(x=x, y=y)
+    base = source("fields").encode(x=x, y=y)
     tooltip = tips(
         name=("rival", None), column=("ε", None), text=("trials won", None),
         ratio=("median error ÷ rival's", ".3g"),
     )  # fmt: skip
     tiles = base.mark_rect(stroke=GREY, strokeWidth=0.5).encode(color=colour, tooltip=tooltip)
-    ink = alt.condition("abs(datum.log) > 1.4", alt.value("white"), alt.value("#1a1a1a"))
+    ink = alt.condition("abs(datum.log) > 1.4", alt.value("white"), alt.value(INK))
     words = base.mark_text(fontSize=13, fontWeight=600, dy=-7).encode(text="word:N", color=ink)
     counts = base.mark_text(fontSize=12, dy=9).encode(text="text:N", color=ink)
-    won, lost = int((frame["ratio"] < 1).sum()), int((frame["ratio"] > 1).sum())
-    sentence = (
-        f"By median error {hero} wins {won} and loses {lost} of {len(frame)} comparisons; in each "
-        "field the trials it won."
-    )
-    table = frame[["name", "epsilon", "better", "trials", "ratio"]].set_axis(
-        ["rival", "ε", "trials won", "trials", "median error ÷ rival's"], axis=1
-    )
-    return finished(
-        alt.layer(tiles, words, counts), sources, f"{hero} wins, and loses", sentence, NOT_PRIVATE,
-        table, height=46 * len(rivals) + 10,
-    )  # fmt: skip
+    return alt.layer(tiles, words, counts)
 
 
 def _word(ratio: float) -> str:
     return "wins" if ratio < 0.98 else "loses" if ratio > 1.02 else "even"
 
 
+# -- time ------------------------------------------------------------------------------------------
+
+
 def run_time(bands: pd.DataFrame) -> Figure:
     """Draw ``comparison.bands`` of seconds: median run time over all epsilon, with its range."""
-    import altair as alt
-
-    sources = Sources()
     data = (
         bands.groupby(["mechanism", "name"], sort=False)
         .agg(median=("median", "median"), least=("low", "min"), most=("high", "max"))
         .reset_index()
     )
-    colour, shape, _ = by_mechanism(data)
-    colour.legend = shape.legend = None
-    order = data["name"].tolist()
-    y = alt.Y(
-        "name:N", title=None, sort=order, axis=axis_above(), scale=alt.Scale(paddingInner=0.6)
-    )
-    scale = alt.Scale(type="log", nice=False, padding=14)
-    axis = axis_with(format="~g", grid=True, gridOpacity=0.25, tickCount=4)
-    x = alt.X("median:Q", title="seconds (log)", scale=scale, axis=axis)
-    base = sources.chart(data)
-    layers = [
-        base.mark_rule(strokeWidth=3, opacity=0.5).encode(
-            y=y, x=alt.X("least:Q", scale=scale), x2=alt.X2("most"), color=colour
-        ),
-        base.mark_point(filled=True, size=120, opacity=1).encode(
-            y=y, x=x, color=colour, shape=shape,
-            tooltip=tips(
-                name=("mechanism", None), median=("seconds", ".3g"), least=("from", ".3g"),
-                most=("to", ".3g"),
-            ),
-        ),
-    ]  # fmt: skip
-    fast, slow = (
-        data.iloc[int(data["median"].argmin())],
-        data.iloc[int(data["median"].argmax())],
-    )
+    fast = data.iloc[int(data["median"].argmin())]
+    slow = data.iloc[int(data["median"].argmax())]
     sentence = (
         f"Fastest is {fast['name']} with {fast['median']:.2g} s, slowest {slow['name']} with "
         f"{slow['median']:.2g} s; running and answering every marginal, on this machine."
     )
-    table = data[["name", "median", "least", "most"]].set_axis(
-        ["mechanism", "seconds (median)", "from", "to"], axis=1
-    )
-    return finished(
-        alt.layer(*layers), sources, "Run time", sentence, NOT_PRIVATE, table,
-        height=38 * len(order) + 8,
+    kept = ["name", "median", "least", "most"]
+    return drawn(
+        _run_time(), title="Run time", sentence=sentence, of=[bands],
+        table=lambda: data[kept].set_axis(["mechanism", "seconds (median)", "from", "to"], axis=1),
+        height=38 * len(data) + 8, order=data["name"].tolist(),
+        data={"times": columns(len(data), **{name: data[name] for name in kept})},
+        **_looks(data["mechanism"].tolist()),
     )  # fmt: skip
+
+
+@form
+def _run_time() -> Any:
+    import altair as alt
+
+    y = alt.Y("name:N", title=None, sort=slots("order"), axis=axis_above(),
+              scale=alt.Scale(paddingInner=0.6))  # fmt: skip
+    scale = alt.Scale(type="log", nice=False, padding=14)
+    axis = light_grid(format="~g", tickCount=4)
+    x = alt.X("median:Q", title="seconds (log)", scale=scale, axis=axis)
+    tooltip = tips(
+        name=("mechanism", None), median=("seconds", ".3g"), least=("from", ".3g"),
+        most=("to", ".3g"),
+    )  # fmt: skip
+    base = source("times").encode(y=y, color=_colour())
+    reach = base.mark_rule(strokeWidth=3, opacity=0.5)
+    points = base.mark_point(filled=True, size=120, opacity=1)
+    return alt.layer(
+        reach.encode(x=alt.X("least:Q", scale=scale), x2=alt.X2("most")),
+        points.encode(x=x, shape=_shape(), tooltip=tooltip),
+    )
 
 
 def trade_off(frame: pd.DataFrame, base_name: str) -> Figure:
-    """Draw ``comparison.relative``, the paper's Figure 4: error and time relative to one, by ε."""
-    import altair as alt
-    import pandas as pd
+    """Draw ``comparison.relative``, the paper's Figure 4: error and time relative to one, by ε.
 
-    sources = Sources()
-    data = frame.assign(label=[f"{e:g}" for e in frame["epsilon"]])
-    _, shape, _ = by_mechanism(data)
-    shape.legend = legend_with(columns=2, symbolFillColor=GREY, symbolStrokeColor=GREY)
-    limits = [float(frame["epsilon"].min()), float(frame["epsilon"].max())]
-    colour = alt.Color(
-        "epsilon:Q",
-        title="ε",
-        scale=alt.Scale(type="log", scheme="viridis", domain=limits, reverse=False),
-        legend=legend_with(
-            orient="top", format="~g", gradientLength=150, values=sorted(set(frame["epsilon"]))
-        ),
-    )
-    axis = axis_with(format="~g", grid=True, gridOpacity=0.25, tickCount=5)
-    scale = alt.Scale(type="log", nice=False, padding=22)
-    x = alt.X("time:Q", title=f"time ÷ {base_name}'s (log)", scale=scale, axis=axis)
-    y = alt.Y("error:Q", title=f"error ÷ {base_name}'s (log)", scale=scale, axis=axis)
-    base = sources.chart(data)
-    one = sources.chart(pd.DataFrame({"time": [1.0], "error": [1.0]}))
-    rule: dict[str, Any] = {"color": GREY, "strokeDash": [5, 4], "strokeWidth": 1.2}
-    tooltip = tips(
-        name=("mechanism", None), epsilon=("ε", "g"), error=("error ÷ base", ".3g"),
-        time=("time ÷ base", ".3g"),
-    )  # fmt: skip
-    layers = [
-        one.mark_rule(**rule).encode(x=x),
-        one.mark_rule(**rule).encode(y=y),
-        base.mark_line(color=GREY, strokeWidth=1.5, opacity=0.8).encode(
-            x=x, y=y, detail="name:N", order="epsilon:Q"
-        ),
-        base.mark_point(filled=True, size=150, opacity=1, stroke=GREY, strokeWidth=1).encode(
-            x=x, y=y, color=colour, shape=shape, tooltip=tooltip
-        ),
-        base.mark_text(dx=12, align="left", fontSize=12, color=GREY).encode(
-            x=x, y=y, text="label:N"
-        ),
-    ]
+    Each line is named once, and ε is written at both of its ends; colour tells those between.
+    """
+    looks = _looks(frame["mechanism"].tolist())
+    kept = ("name", "epsilon", "error", "time")
+    ends = _trade_ends(frame)
     best = frame.iloc[int(frame["error"].argmin())]
     sentence = (
         f"Below the dashed line the error is smaller than {base_name}'s, right of it the time "
         f"larger. Least: {best['name']} at ε = {best['epsilon']:g} with {best['error']:.3g} times "
         f"the error in {best['time']:.3g} times the time."
     )
-    table = frame[["name", "epsilon", "error", "time"]].set_axis(
-        ["mechanism", "ε", f"error ÷ {base_name}'s", f"time ÷ {base_name}'s"], axis=1
-    )
-    return finished(
-        alt.layer(*layers), sources, "Error, time and ε (the paper's Figure 4)", sentence,
-        NOT_PRIVATE, table, height=340,
+    epsilons = sorted(set(frame["epsilon"].tolist()))
+    return drawn(
+        _trade_off(), title="Error, time and ε (the paper's Figure 4)", sentence=sentence,
+        of=[frame],
+        table=lambda: frame[[*kept]].set_axis(
+            ["mechanism", "ε", f"error ÷ {base_name}'s", f"time ÷ {base_name}'s"], axis=1
+        ),
+        height=340,
+        data={
+            "points": columns(len(frame), **{name: frame[name] for name in kept}),
+            "ends": ends, "one": {"time": [1.0], "error": [1.0]},
+        },
+        limits=[epsilons[0], epsilons[-1]], epsilons=epsilons,
+        x_title=f"time ÷ {base_name}'s (log)", y_title=f"error ÷ {base_name}'s (log)",
+        names=looks["names"], shapes=looks["shapes"],
     )  # fmt: skip
+
+
+def _trade_ends(frame: pd.DataFrame) -> Columns:
+    """The first and the last ε of each line; a line that is one point everywhere says so."""
+    ends: dict[str, list[Any]] = {"time": [], "error": [], "label": []}
+    for name, line in frame.sort_values("epsilon", kind="stable").groupby("name", sort=False):
+        points = line[["time", "error"]].to_numpy(dtype=float)
+        epsilons = line["epsilon"].tolist()
+        still = bool(np.allclose(points, points[0], rtol=0.02))
+        shown = [len(points) - 1] if still else sorted({0, len(points) - 1})
+        for k in shown:
+            ends["time"].append(points[k][0])
+            ends["error"].append(points[k][1])
+            every = f"{name}, every ε" if still and len(points) > 1 else f"{epsilons[k]:g}"
+            ends["label"].append(every)
+    return ends
+
+
+@form
+def _trade_off() -> Any:
+    import altair as alt
+
+    colour = alt.Color(
+        "epsilon:Q", title="ε",
+        scale=alt.Scale(type="log", scheme="viridis", domain=slots("limits"), reverse=False),
+        legend=legend_with(orient="top", format="~g", gradientLength=150, values=slots("epsilons")),
+    )  # fmt: skip
+    axis = light_grid(format="~g", tickCount=5)
+    scale = alt.Scale(type="log", nice=False, padding=26)
+    x = alt.X("time:Q", title=slot("x_title"), scale=scale, axis=axis)
+    y = alt.Y("error:Q", title=slot("y_title"), scale=scale, axis=axis)
+    rule = source("one").mark_rule(color=GREY, strokeDash=[5, 4], strokeWidth=1.2)
+    base = source("points").encode(x=x, y=y)
+    legend = legend_with(columns=2, symbolFillColor=GREY, symbolStrokeColor=GREY)
+    points = base.mark_point(filled=True, size=150, opacity=1, stroke=GREY, strokeWidth=1)
+    tooltip = tips(
+        name=("mechanism", None), epsilon=("ε", "g"), error=("error ÷ base", ".3g"),
+        time=("time ÷ base", ".3g"),
+    )  # fmt: skip
+    text = source("ends").mark_text(dx=12, align="left", fontSize=12, color=GREY)
+    return alt.layer(
+        rule.encode(x=x),
+        rule.encode(y=y),
+        base.mark_line(color=GREY, strokeWidth=1.5, opacity=0.8).encode(
+            detail="name:N", order="epsilon:Q"
+        ),
+        points.encode(color=colour, shape=_shape(legend), tooltip=tooltip),
+        text.encode(x=x, y=y, text="label:N"),
+    )

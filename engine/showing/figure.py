@@ -1,171 +1,173 @@
-"""What every chart has: the figure, its sources, axes and legends, title and badge."""
+"""What every picture has: description, numbers, a sentence, a badge, the table behind it."""
 
 from __future__ import annotations
 
-import json
+import math
 import textwrap
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from engine.showing import pictures
-from engine.showing.badges import MARKS, NOT_PRIVATE, Badge
-from engine.showing.palette import GREEN, RED
+from engine.showing.badges import MARKS, NOT_PRIVATE, Badge, strictest
+from engine.showing.palette import BADGES
+from engine.showing.template import Template
 
 if TYPE_CHECKING:
     import pandas as pd
 
-COLOURS = {"released": GREEN, "public": "#2E86C1", NOT_PRIVATE: RED}
+Columns = Mapping[str, list[Any]]
+"""A source of data by columns, all of one length."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, init=False)
 class Figure:
     """A chart with what it needs to be understood without seeing it.
 
     Args:
         title: A few words.
-        chart: The Altair chart.
+        chart: Its description in Vega-Lite, or an Altair chart.
         alt: One sentence that says what is to be seen.
         badge: Whether it may be seen outside.
-        frame: The numbers, with column names for people; texts in it are as users wrote them.
+        frame: The numbers, with column names for people; texts in it are as users wrote them. Or a
+            function that returns them, called when somebody asks.
+        columns: The numbers that the description draws, by the names of its sources.
     """
 
     title: str
-    chart: Any
     alt: str
     badge: Badge
-    frame: pd.DataFrame
+    columns: Mapping[str, Columns]
+    _content: Mapping[str, Any]
+    _frame: Any
+
+    def __init__(
+        self,
+        title: str,
+        chart: Any,
+        alt: str,
+        badge: Badge,
+        frame: pd.DataFrame | Callable[[], pd.DataFrame],
+        columns: Mapping[str, Columns] | None = None,
+    ) -> None:
+        content = chart if isinstance(chart, Mapping) else chart.to_dict()
+        given = {"title": title, "alt": alt, "badge": badge, "columns": columns or {}}
+        for name, value in {**given, "_content": content, "_frame": frame}.items():
+            object.__setattr__(self, name, value)
 
     @property
     def private(self) -> bool:
         """Whether true values can be read from it."""
         return self.badge == NOT_PRIVATE
 
-    def spec(self) -> dict[str, Any]:
-        """Return the Vega-Lite description, not checked against its schema.
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The numbers, with column names for people."""
+        if callable(self._frame):
+            object.__setattr__(self, "_frame", self._frame().reset_index(drop=True))
+        shown: pd.DataFrame = self._frame
+        return shown
 
-        The check is most of the time a chart takes; the tests make it for every kind of chart.
+    @property
+    def chart(self) -> Any:
+        """The Altair chart, made of the description and checked against its schema."""
+        import altair as alt
+
+        return alt.Chart.from_dict(self.spec())
+
+    def form(self) -> dict[str, Any]:
+        """Return the Vega-Lite description without the numbers of ``columns``."""
+        return dict(self._content)
+
+    def spec(self) -> dict[str, Any]:
+        """Return the Vega-Lite description, its numbers as rows.
+
+        It is not checked against the schema, which would take most of the time; the tests check
+        every kind of chart.
         """
-        bare = self.chart.copy(deep=False)
-        bare.datasets = {}
-        content: dict[str, Any] = bare.to_dict(validate=False)
-        return {**content, "datasets": self.chart.datasets}
+        if not self.columns:
+            return dict(self._content)
+        rows = {name: _rows(columns) for name, columns in self.columns.items()}
+        return {**self._content, "datasets": rows}
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         return pictures.mimebundle(self)
 
+    def __repr__(self) -> str:
+        return f"Figure({self.title!r}, {self.badge}: {self.alt})"
 
-def finished(
-    chart: Any,
-    sources: Sources,
+
+def _rows(columns: Columns) -> list[dict[str, Any]]:
+    names = list(columns)
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def column(values: Any, count: int) -> list[Any]:
+    """Return a column as plain numbers and texts; None where a number is not finite.
+
+    Args:
+        values: An array, a pandas column, a list, or one value for every row.
+        count: How many rows there are.
+    """
+    if isinstance(values, str | int | float) or values is None:
+        return [values] * count
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    if isinstance(values, np.ndarray):
+        listed: list[Any] = values.tolist()
+        if values.dtype.kind in "iubU" or (values.dtype.kind == "f" and np.isfinite(values).all()):
+            return listed
+        values = listed
+    return [None if isinstance(v, float) and not math.isfinite(v) else v for v in values]
+
+
+def columns(count: int, **named: Any) -> Columns:
+    """Return a source of data for so many rows; see ``column``."""
+    return {name: column(values, count) for name, values in named.items()}
+
+
+def drawn(
+    template: Template,
+    *,
     title: str,
     sentence: str,
-    badge: Badge,
-    frame: pd.DataFrame,
-    *,
+    of: Iterable[object],
+    table: Callable[[], pd.DataFrame],
     height: int,
+    data: Mapping[str, Columns],
+    **values: Any,
 ) -> Figure:
-    """Add title, badge and the settings that hold for all charts."""
-    import altair as alt
+    """Put numbers, title and badge into a form.
 
-    heading = alt.TitleParams(
-        text=textwrap.wrap(title, 40) or [title],
-        subtitle=f"{MARKS[badge]} {badge}",
-        subtitleColor=COLOURS[badge],
-        subtitleFontSize=13,
-        subtitlePadding=4,
-        fontSize=16,
-        anchor="start",
-        frame="bounds",
-        offset=10,
-    )
-    # Set on the finished chart: each of Altair's own ways would copy and check everything again.
-    chart.title = heading
-    chart.height = height
-    # The width is the page's, the height that of the plot alone: axes and legend come on top.
-    chart.autosize = alt.AutoSizeParams(type="fit-x", contains="padding")
-    chart.padding = {"left": 0, "right": 6, "top": 2, "bottom": 2}
-    chart.config = alt.Config(view=alt.ViewConfig(stroke=None))
-    chart.usermeta = {"embedOptions": {"actions": False}}
-    chart.datasets = sources.datasets
-    return Figure(title, chart, sentence, badge, frame.reset_index(drop=True))
-
-
-class Sources:
-    """The records behind a chart, kept aside until it is finished.
-
-    Altair copies a chart, its records included, at every step of its making.
+    Args:
+        template: The form.
+        title: A few words.
+        sentence: What is to be seen.
+        of: Everything that the picture was made from: the strictest of their badges is its own.
+        table: Returns the numbers for people.
+        height: Of the plot, in pixels.
+        data: Its sources by name.
+        **values: What goes to the form's places.
     """
-
-    __slots__ = ("datasets",)
-
-    def __init__(self) -> None:
-        self.datasets: dict[str, list[dict[str, Any]]] = {}
-
-    def chart(self, frame: pd.DataFrame) -> Any:
-        """Start a chart on plain records: no row limit, NaN and infinity as null."""
-        import altair as alt
-
-        name = f"rows{len(self.datasets)}"
-        columns = [column for column in frame.columns if column != "names"]
-        text = frame[columns].to_json(orient="records", double_precision=15)
-        self.datasets[name] = json.loads(text)
-        return alt.Chart(alt.NamedData(name=name))
-
-
-def axis_with(**settings: Any) -> Any:
-    """Return an axis with the text sizes of all charts, and these settings."""
-    """Return an axis with the text sizes of all charts, and these settings."""
-    import altair as alt
-
-    defaults: dict[str, Any] = {
-        "labelFontSize": 13,
-        "titleFontSize": 14,
-        "titlePadding": 6,
-        "labelPadding": 4,
-        "grid": False,
+    badge = strictest([*of])
+    content = template.filled(values)
+    content["title"] = {
+        "text": textwrap.wrap(title, 40) or [title],
+        "subtitle": f"{MARKS[badge]} {badge}",
+        "subtitleColor": BADGES[badge],
+        "subtitleFontSize": 13,
+        "subtitlePadding": 4,
+        "fontSize": 16,
+        "anchor": "start",
+        "frame": "bounds",
+        "offset": 10,
     }
-    return alt.Axis(**(defaults | settings))
-
-
-def axis_above() -> Any:
-    """Write each row's label above its bar: the bars then have the whole width, on a phone too."""
-    return axis_with(
-        orient="left",
-        labelAlign="left",
-        labelBaseline="middle",
-        labelPadding=-1,
-        labelOffset=-18,
-        labelLimit=330,
-        labelOverlap=False,
-        ticks=False,
-        domain=False,
-        zindex=1,
-    )
-
-
-def legend_with(**settings: Any) -> Any:
-    """Return a legend below the chart with the text sizes of all charts, and these settings."""
-    """Return a legend below the chart with the text sizes of all charts, and these settings."""
-    import altair as alt
-
-    defaults: dict[str, Any] = {
-        "orient": "bottom",
-        "labelFontSize": 13,
-        "titleFontSize": 13,
-        "symbolSize": 120,
-        "labelLimit": 200,
-        "columns": 3,
-        "offset": 6,
-    }
-    return alt.Legend(**(defaults | settings))
-
-
-def tips(**fields: tuple[str, str | None]) -> list[Any]:
-    """Return what pointing at a mark shows: field, title, and the format of a number."""
-    """Return what pointing at a mark shows: field, title, and the format of a number."""
-    import altair as alt
-
-    return [
-        alt.Tooltip(f"{field}:{'N' if form is None else 'Q'}", title=title, format=form or "")
-        for field, (title, form) in fields.items()
-    ]
+    content["height"] = height
+    # The width is the page's, the height that of the plot alone: axes and legend come on top.
+    content["autosize"] = {"type": "fit-x", "contains": "padding"}
+    content["padding"] = {"left": 0, "right": 6, "top": 2, "bottom": 2}
+    content["config"] = {"view": {"stroke": None}}
+    content["usermeta"] = {"embedOptions": {"actions": False}}
+    return Figure(title, content, sentence, badge, table, data)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from engine.showing.figure import (
-    Figure,
-    Sources,
-    axis_with,
-    finished,
-    legend_with,
-)
-from engine.showing.palette import GREY, SKY
+from engine.showing.figure import Columns, Figure, columns, drawn
+from engine.showing.guides import axis_with, legend_with, scale_of, source, tips
+from engine.showing.palette import GREY, INK, SKY, STEEL
+from engine.showing.template import form, slots
 from engine.showing.texts import distinct, safe
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Names = tuple[str, ...]
 
 
 def lattice(frame: pd.DataFrame, *, title: str = "What the round paid for") -> Figure:
@@ -27,89 +24,81 @@ def lattice(frame: pd.DataFrame, *, title: str = "What the round paid for") -> F
     A disc's area grows with the precision after the round, on a log scale; the ring inside is the
     precision before.
     """
-    import altair as alt
-    import pandas as pd
-
-    sources = Sources()
-    letters = int(frame["degree"].max()) > 3
-    keys = _keys(frame) if letters else {}
-    nodes = frame.assign(
-        x=[(p + 0.5) / n for p, n in zip(frame["place"], frame["places"], strict=True)],
-        name=[_node(names, keys) for names in frame["names"]],
-        full=distinct(frame["label"], longest=60),
-        state=np.where(frame["added"] > 0, "measured now", "known before"),
-        sigma=[_sigma_text(s) for s in frame["sigma_now"]],
-        before=[_sigma_text(s) for s in frame["sigma_before"]],
-    )
-    sizes = _areas(nodes)
-    nodes = nodes.assign(area=sizes["after"], ring=sizes["known"])
-    edges = pd.DataFrame(_edges(nodes), columns=["x", "y", "x2", "y2"])
-    top = int(frame["degree"].max())
-    y_scale = alt.Scale(domain=[top + 0.55, -0.5])
-    axis = axis_with(values=list(range(top + 1)), format="d", grid=False)
-    y_title = "attributes in the residual"
-    y = alt.Y("degree:Q", title=y_title, scale=y_scale, axis=axis)
-    x = alt.X("x:Q", title=None, axis=None, scale=alt.Scale(domain=[0, 1]))
-    tooltip = [
-        alt.Tooltip("full:N", title="residual"),
-        alt.Tooltip("before:N", title="σ before"),
-        alt.Tooltip("sigma:N", title="σ now"),
-        alt.Tooltip("share:Q", title="share of the round", format=".1%"),
-    ]
-    lines = (
-        sources.chart(edges)
-        .mark_rule(color=GREY, opacity=0.45)
-        .encode(
-            x, alt.X2("x2"), alt.Y("y:Q", title=y_title, scale=y_scale, axis=axis), alt.Y2("y2")
-        )
-    )
-    colour = alt.Color(
-        "state:N",
-        title=None,
-        scale=alt.Scale(domain=["measured now", "known before"], range=[SKY, "#A0A0A0"]),
-        legend=legend_with(),
-    )
-    area = alt.Size("area:Q", scale=None, legend=None)
-    base = sources.chart(nodes)
-    discs = base.mark_circle(opacity=1, stroke=GREY, strokeWidth=0.5).encode(
-        x=x, y=y, size=area, color=colour, tooltip=tooltip
-    )
-    rings = (
-        base.transform_filter(alt.datum.ring > 0)
-        .mark_point(filled=False, color="#1a1a1a", strokeWidth=1.8, opacity=1)
-        .encode(x=x, y=y, size=alt.Size("ring:Q", scale=None), tooltip=tooltip)
-    )
-    # Mid-grey is legible on a light and on a dark page.
-    text = {"color": GREY, "fontSize": 12, "baseline": "top"}
-    names = base.mark_text(dy=24, fontWeight=600, lineBreak="\n", **text).encode(
-        x=x, y=y, text=alt.Text("name:N")
-    )
-    sigmas = base.mark_text(dy=-36, **text).encode(x=x, y=y, text=alt.Text("sigma:N"))
-    bought = frame[frame["added"] > 0]
+    sets: list[Names] = frame["names"].tolist()
+    degrees: list[int] = frame["degree"].tolist()
+    top = max(degrees)
+    keys = _keys(sets) if top > 3 else {}
+    places = zip(frame["place"].tolist(), frame["places"].tolist(), strict=True)
+    x = [(place + 0.5) / of for place, of in places]
+    known, reached = frame["known"].tolist(), frame["after"].tolist()
+    ring, area = _areas(known, reached)
+    added = frame["added"].tolist()
+    nodes = columns(
+        len(frame), x=x, degree=degrees, name=[_node(names, keys) for names in sets],
+        full=distinct(frame["label"], longest=60), share=frame["share"], area=area, ring=ring,
+        state=["measured now" if a > 0 else "known before" for a in added],
+        sigma=[_sigma_text(s) for s in frame["sigma_now"].tolist()],
+        before=[_sigma_text(s) for s in frame["sigma_before"].tolist()],
+    )  # fmt: skip
+    bought = sum(a > 0 for a in added)
     sentence = (
-        f"{len(bought)} of {len(frame)} residuals were measured in this round. "
+        f"{bought} of {len(frame)} residuals were measured in this round. "
         "Disc: precision after the round; ring: precision before; both on a log scale."
     )
     if keys:
         sentence += " " + ", ".join(f"{v} = {k}" for k, v in keys.items()) + "."
-    table = _allocation_table(frame)
-    return finished(
-        alt.layer(lines, discs, rings, names, sigmas),
-        sources,
-        title,
-        sentence,
-        "released",
-        table,
-        height=118 * (top + 1) + 10,
+    return drawn(
+        _lattice(), title=title, sentence=sentence, of=[frame],
+        table=lambda: _allocation_table(frame), height=118 * (top + 1) + 10,
+        data={"edges": _edges(sets, x, degrees), "nodes": nodes},
+        depth=[top + 0.55, -0.5], levels=range(top + 1),
+    )  # fmt: skip
+
+
+@form
+def _lattice() -> Any:
+    import altair as alt
+
+    scale = alt.Scale(domain=slots("depth"))
+    axis = axis_with(values=slots("levels"), format="d", grid=False)
+    title = "attributes in the residual"
+    y = alt.Y("degree:Q", title=title, scale=scale, axis=axis)
+    x = alt.X("x:Q", title=None, axis=None, scale=alt.Scale(domain=[0, 1]))
+    tooltip = tips(
+        full=("residual", None), before=("σ before", None), sigma=("σ now", None),
+        share=("share of the round", ".1%"),
+    )  # fmt: skip
+    upper = alt.Y("y:Q", title=title, scale=scale, axis=axis)
+    lines = source("edges").mark_rule(color=GREY, opacity=0.45)
+    colour = alt.Color(
+        "state:N", title=None, legend=legend_with(),
+        scale=scale_of(["measured now", "known before"], [SKY, STEEL]),
+    )  # fmt: skip
+    base = source("nodes").encode(x=x, y=y)
+    area = alt.Size("area:Q", scale=None, legend=None)
+    discs = base.mark_circle(opacity=1, stroke=GREY, strokeWidth=0.5).encode(
+        size=area, color=colour, tooltip=tooltip
     )
+    # Dark within light: a ring shows on its disc, and on a light or a dark page beyond it.
+    seen = base.transform_filter(alt.datum.ring > 0).encode(size=alt.Size("ring:Q", scale=None))
+    halo = seen.mark_point(filled=False, color="white", strokeWidth=4.2, opacity=1)
+    rings = seen.mark_point(filled=False, color=INK, strokeWidth=1.8, opacity=1)
+    # Mid-grey is legible on a light and on a dark page.
+    text = {"color": GREY, "fontSize": 12, "baseline": "top"}
+    names = base.mark_text(dy=24, fontWeight=600, lineBreak="\n", **text)
+    sigmas = base.mark_text(dy=-36, **text).encode(text=alt.Text("sigma:N"))
+    return alt.layer(
+        lines.encode(x, alt.X2("x2"), upper, alt.Y2("y2")), discs, halo,
+        rings.encode(tooltip=tooltip), names.encode(text=alt.Text("name:N")), sigmas,
+    )  # fmt: skip
 
 
-def _keys(frame: pd.DataFrame) -> dict[str, str]:
-    names = max(frame["names"], key=len)
+def _keys(sets: Sequence[Names]) -> dict[str, str]:
+    names = max(sets, key=len)
     return {name: chr(ord("A") + k) for k, name in enumerate(names)}
 
 
-def _node(names: tuple[str, ...], keys: dict[str, str]) -> str:
+def _node(names: Names, keys: dict[str, str]) -> str:
     if not names:
         return "total"
     if keys:
@@ -123,40 +112,34 @@ def _sigma_text(sigma: float) -> str:
     return f"σ {sigma:,.3g}" if math.isfinite(sigma) else "not measured"
 
 
-def _areas(frame: pd.DataFrame) -> dict[str, list[float]]:
-    """Areas in square pixels, growing with log precision; 0 where nothing is known."""
-    known = np.concatenate([frame["known"], frame["after"]])
-    positive = known[known > 0]
-    if not len(positive):
-        return {"known": [0.0] * len(frame), "after": [20.0] * len(frame)}
-    low, high = math.log(positive.min()), math.log(positive.max())
+def _areas(known: Sequence[float], reached: Sequence[float]) -> tuple[list[float], list[float]]:
+    """Areas in square pixels, growing with log precision; of a ring 0 where nothing is known."""
+    positive = [precision for precision in (*known, *reached) if precision > 0]
+    if not positive:
+        return [0.0] * len(known), [20.0] * len(reached)
+    low, high = math.log(min(positive)), math.log(max(positive))
     span = max(high - low, 1e-9)
 
     def area(precision: float) -> float:
         return 120 + 1180 * (math.log(precision) - low) / span if precision > 0 else 0.0
 
-    return {
-        "known": [area(p) for p in frame["known"]],
-        "after": [max(area(p), 20.0) for p in frame["after"]],
-    }
+    return [area(p) for p in known], [max(area(p), 20.0) for p in reached]
 
 
-def _edges(nodes: pd.DataFrame) -> list[tuple[float, int, float, int]]:
-    points = {
-        names: (x, degree)
-        for names, x, degree in zip(nodes["names"], nodes["x"], nodes["degree"], strict=True)
-    }
-    return [
-        (*points[names], *points[smaller])
-        for names in points
-        for smaller in points
-        if len(smaller) == len(names) - 1 and set(smaller) <= set(names)
-    ]
+def _edges(sets: Sequence[Names], x: Sequence[float], degrees: Sequence[int]) -> Columns:
+    points = {frozenset(names): (x[k], degrees[k]) for k, names in enumerate(sets)}
+    edges: dict[str, list[Any]] = {"x": [], "y": [], "x2": [], "y2": []}
+    for names, point in points.items():
+        for smaller in (names - {name} for name in names):
+            if smaller in points:
+                for field, value in zip(edges, (*point, *points[smaller]), strict=True):
+                    edges[field].append(value)
+    return edges
 
 
 def _allocation_table(frame: pd.DataFrame) -> pd.DataFrame:
-    columns = ["label", "known", "added", "share", "sigma_before", "sigma_now", "sigma_equal"]
-    return frame[columns].set_axis(
+    kept = ["label", "known", "added", "share", "sigma_before", "sigma_now", "sigma_equal"]
+    return frame[kept].set_axis(
         ["residual", "precision before", "added", "share of the round", "σ before", "σ now",
          "σ if split equally"],
         axis=1,

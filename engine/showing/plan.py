@@ -8,22 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.showing.figure import (
-    Figure,
-    Sources,
-    axis_above,
-    axis_with,
-    finished,
-    legend_with,
-)
+from engine.showing.figure import Figure, columns, drawn
 from engine.showing.frames.rounds import POINTS
+from engine.showing.guides import axis_above, axis_with, legend_with, scale_of, source, tips
 from engine.showing.palette import BLUE, GREY, ORANGE, RED
+from engine.showing.template import form, slot, slots
 from engine.showing.texts import distinct
 
 if TYPE_CHECKING:
     import pandas as pd
 
 PLANNER, SPLIT = "ResidualPlanner", "equal split"
+
+# -- what is asked for -----------------------------------------------------------------------------
 
 
 def asked(frame: pd.DataFrame, names: Sequence[str], *, pick: bool = False) -> Figure:
@@ -34,134 +31,167 @@ def asked(frame: pd.DataFrame, names: Sequence[str], *, pick: bool = False) -> F
         names: The attributes' names.
         pick: Whether squares can be clicked on (parameter ``pick``, fields first and second).
     """
-    import altair as alt
-
-    sources = Sources()
     labels = distinct(names, longest=18)
-    wanted, held = frame["weight"] > 0, frame["holding"] > 0
-    data = frame[["first", "second", "cells", "weight", "holding"]].assign(
-        x=[labels[i] for i in frame["first"]],
-        y=[labels[i] for i in frame["second"]],
-        name=distinct(frame["label"], longest=60),
-        state=np.select([wanted, held], _ASKED[:2], _ASKED[2]),
-        mark=[
-            ("●" if w == 1 else f"×{w:g}") if w > 0 else ("+" if h else "")
-            for w, h in zip(frame["weight"], frame["holding"], strict=True)
-        ],
-        ink=np.where(wanted, "white", GREY),
-    )
-    angle = -35 if len(labels) < 8 else -60
-    axis = axis_with(labelAngle=angle, labelLimit=104, labelOverlap=False)
-    x = alt.X("x:N", title="attribute", sort=labels, axis=axis)
-    y = alt.Y("y:N", title=None, sort=labels, axis=axis_with(labelLimit=104, labelOverlap=False))
-    colour = alt.Fill(
-        "state:N",
-        title=None,
-        scale=alt.Scale(domain=list(_ASKED), range=[BLUE, "#56B4E955", "#80808022"]),
-        legend=legend_with(
-            columns=2, symbolType="square", symbolStrokeColor=GREY, symbolStrokeWidth=1
-        ),
-    )
-    tooltip = [
-        alt.Tooltip("name:N", title="table"),
-        alt.Tooltip("state:N", title="state"),
-        alt.Tooltip("weight:Q", title="weight", format="g"),
-        alt.Tooltip("holding:Q", title="larger tables that hold it"),
-        alt.Tooltip("cells:Q", title="cells", format=","),
+    weights, holding = frame["weight"].tolist(), frame["holding"].tolist()
+    states = [
+        _ASKED[0] if w > 0 else _ASKED[1] if h > 0 else _ASKED[2]
+        for w, h in zip(weights, holding, strict=True)
     ]
-    base = sources.chart(data).encode(x=x, y=y, tooltip=tooltip)
-    squares = base.mark_rect(stroke=GREY, strokeWidth=1, cursor="pointer" if pick else "default")
-    squares = squares.encode(fill=colour)
-    if pick:
-        point = alt.selection_point(name="pick", fields=["first", "second"], empty=False)
-        squares = squares.add_params(point)
-    signs = base.mark_text(fontSize=13, fontWeight=600, cursor="pointer" if pick else "default")
-    signs = signs.encode(text="mark:N", color=alt.Color("ink:N", scale=None, legend=None))
-    count = int(wanted.sum())
-    within = int((~wanted & held).sum())
+    first, second = frame["first"].tolist(), frame["second"].tolist()
+    squares = columns(
+        len(frame), first=first, second=second, x=[labels[i] for i in first],
+        y=[labels[i] for i in second], name=distinct(frame["label"], longest=60), state=states,
+        weight=weights, holding=holding, cells=frame["cells"],
+        mark=[_sign(w, h) for w, h in zip(weights, holding, strict=True)],
+        ink=["white" if w > 0 else GREY for w in weights],
+    )  # fmt: skip
     sentence = (
-        f"Of the {len(frame):,} tables of one or two attributes {count:,} are asked for by "
-        f"themselves, and {within:,} more come with a larger table asked for."
+        f"Of the {len(frame):,} tables of one or two attributes {states.count(_ASKED[0]):,} are "
+        f"asked for by themselves, and {states.count(_ASKED[1]):,} more come with a larger table "
+        "asked for."
     )
-    table = frame[["label", "cells", "weight", "holding"]].set_axis(
-        ["table", "cells", "weight (0: not asked for)", "larger tables that hold it"], axis=1
-    )
-    return finished(
-        alt.layer(squares, signs), sources, "Which tables are asked for", sentence, "public",
-        table, height=30 * len(names) + 6,
+
+    def table() -> pd.DataFrame:
+        return frame[["label", "cells", "weight", "holding"]].set_axis(
+            ["table", "cells", "weight (0: not asked for)", "larger tables that hold it"], axis=1
+        )
+
+    return drawn(
+        _asked(pick=pick, steep=len(labels) >= 8), title="Which tables are asked for",
+        sentence=sentence, of=[frame], table=table, height=30 * len(names) + 6,
+        data={"squares": squares}, labels=labels,
     )  # fmt: skip
 
 
 _ASKED = ("● asked for", "+ within a larger table", "not asked for")
 
 
-def predicted(frame: pd.DataFrame) -> Figure:
-    """Draw ``views.predicted``: expected errors of both batch mechanisms, table by table."""
+def _sign(weight: float, holding: int) -> str:
+    if weight > 0:
+        return "●" if weight == 1 else f"×{weight:g}"
+    return "+" if holding else ""
+
+
+@form
+def _asked(*, pick: bool, steep: bool) -> Any:
     import altair as alt
 
-    sources = Sources()
-    few = len(frame) <= 16
-    names = distinct(frame["label"], longest=60)
-    shown = frame.assign(row=names if few else range(1, len(frame) + 1), name=names)
-    if len(shown) > POINTS:
-        keep = np.unique(np.linspace(0, len(shown) - 1, POINTS).round().astype(int))
-        shown = shown.iloc[keep]
-    parts = shown[["row", "name", "cells", "planner", "split"]].melt(
-        id_vars=["row", "name", "cells"], var_name="by", value_name="error"
+    axis = axis_with(labelAngle=-60 if steep else -35, labelLimit=104, labelOverlap=False)
+    x = alt.X("x:N", title="attribute", sort=slots("labels"), axis=axis)
+    y = alt.Y("y:N", title=None, sort=slots("labels"),
+              axis=axis_with(labelLimit=104, labelOverlap=False))  # fmt: skip
+    legend = legend_with(
+        columns=2, symbolType="square", symbolStrokeColor=GREY, symbolStrokeWidth=1
     )
-    parts["by"] = parts["by"].map({"planner": PLANNER, "split": SPLIT})
-    colour, shape = _two_mechanisms()
-    unit = "expected L1 error (records)"
-    value = alt.X if few else alt.Y
-    error = value(
-        "error:Q", title=unit, scale=_log_scale(parts["error"]),
-        axis=axis_with(format="~s", grid=True, values=_log_ticks(parts["error"])),
+    fill = alt.Fill(
+        "state:N", title=None, legend=legend,
+        scale=scale_of([*_ASKED], [BLUE, "#56B4E955", "#80808022"]),
     )  # fmt: skip
-    where: Any
-    if few:
-        where = alt.Y(
-            "row:N", title=None, sort=names, axis=axis_above(), scale=alt.Scale(paddingInner=0.6)
-        )
-    else:
-        title = f"the {len(frame):,} tables, by ResidualPlanner's error"
-        where = alt.X("row:Q", title=title, axis=axis_with(format="d"), scale=alt.Scale(nice=False))
-    tooltip = [
-        alt.Tooltip("name:N", title="table"),
-        alt.Tooltip("by:N", title="mechanism"),
-        alt.Tooltip("error:Q", title=unit, format=",.0f"),
-        alt.Tooltip("cells:Q", title="cells", format=","),
-    ]
-    base = sources.chart(parts).encode(where, error, tooltip=tooltip)
-    points = base.mark_point(filled=True, opacity=1, size=90 if few else 22)
-    layers = [points.encode(color=colour, shape=shape)]
-    if few:
-        line = sources.chart(shown[["row", "planner", "split"]]).mark_rule(color=GREY, opacity=0.6)
-        layers.insert(0, line.encode(where, alt.X("planner:Q", title=unit), alt.X2("split")))
+    tooltip = tips(
+        name=("table", None), state=("state", None), weight=("weight", "g"),
+        holding=("larger tables that hold it", ""), cells=("cells", ","),
+    )  # fmt: skip
+    cursor = "pointer" if pick else "default"
+    base = source("squares").encode(x=x, y=y, tooltip=tooltip)
+    squares = base.mark_rect(stroke=GREY, strokeWidth=1, cursor=cursor).encode(fill=fill)
+    if pick:
+        point = alt.selection_point(name="pick", fields=["first", "second"], empty=False)
+        squares = squares.add_params(point)
+    signs = base.mark_text(fontSize=13, fontWeight=600, cursor=cursor)
+    ink = alt.Color("ink:N", scale=None, legend=None)
+    return alt.layer(squares, signs.encode(text="mark:N", color=ink))
+
+
+# -- what it will cost -----------------------------------------------------------------------------
+
+
+def predicted(frame: pd.DataFrame) -> Figure:
+    """Draw ``views.predicted``: expected errors of both batch mechanisms, table by table."""
+    few = len(frame) <= 16
+    keep = np.arange(len(frame))
+    if len(frame) > POINTS:
+        keep = np.unique(np.linspace(0, len(frame) - 1, POINTS).round().astype(int))
+    shown = frame.take(keep)
+    planner, split = shown["planner"].to_numpy(dtype=float), shown["split"].to_numpy(dtype=float)
+    names = distinct(shown["label"], longest=60)
+    both = np.concatenate([planner, split])
+    tables = columns(
+        2 * len(shown), row=2 * (names if few else (keep + 1).tolist()), name=2 * names,
+        cells=2 * shown["cells"].tolist(), error=both,
+        by=[PLANNER] * len(shown) + [SPLIT] * len(shown),
+    )  # fmt: skip
     sentence = (
         f"Expected of {PLANNER}: a mean error of {frame['planner'].mean():,.0f} records a table; "
         f"of an {SPLIT}: {frame['split'].mean():,.0f}. Known from sizes alone."
     )
     if len(shown) < len(frame):
         sentence += f" {POINTS} of {len(frame):,} tables are drawn, evenly spaced."
-    table = frame[["label", "cells", "weight", "planner", "split"]].set_axis(
-        ["table", "cells", "weight", f"{PLANNER} (L1, records)", f"{SPLIT} (L1, records)"], axis=1
-    )
-    height = 38 * len(frame) + 8 if few else 260
-    title = "Expected error of each table"
-    return finished(alt.layer(*layers), sources, title, sentence, "public", table, height=height)
+    data = {"tables": tables}
+    if few:
+        data["gaps"] = columns(len(shown), row=names, planner=planner, split=split)
+
+    def table() -> pd.DataFrame:
+        return frame[["label", "cells", "weight", "planner", "split"]].set_axis(
+            ["table", "cells", "weight", f"{PLANNER} (L1, records)", f"{SPLIT} (L1, records)"],
+            axis=1,
+        )
+
+    return drawn(
+        _few() if few else _many(), title="Expected error of each table", sentence=sentence,
+        of=[frame], table=table, height=38 * len(frame) + 8 if few else 260, data=data,
+        ends=_log_ends(both), ticks=_log_ticks(both), order=names,
+        heading=f"the {len(frame):,} tables, by {PLANNER}'s error",
+    )  # fmt: skip
 
 
-def _log_scale(values: pd.Series[float]) -> Any:
+_UNIT = "expected L1 error (records)"
+
+
+def _expected(channel: Any) -> Any:
     import altair as alt
 
-    return alt.Scale(
-        type="log", domain=[float(values.min()) / 1.25, float(values.max()) * 1.25], nice=False
+    return channel(
+        "error:Q", title=_UNIT, scale=alt.Scale(type="log", domain=slots("ends"), nice=False),
+        axis=axis_with(format="~s", grid=True, values=slots("ticks")),
+    )  # fmt: skip
+
+
+def _points(where: Any, error: Any, size: int) -> Any:
+    colour, shape = _two_mechanisms()
+    tooltip = tips(
+        name=("table", None), by=("mechanism", None), error=(_UNIT, ",.0f"), cells=("cells", ",")
     )
+    base = source("tables").encode(where, error, tooltip=tooltip)
+    return base.mark_point(filled=True, opacity=1, size=size).encode(color=colour, shape=shape)
 
 
-def _log_ticks(values: pd.Series[float]) -> list[float]:
+@form
+def _few() -> Any:
+    import altair as alt
+
+    row = alt.Y("row:N", title=None, sort=slots("order"), axis=axis_above(),
+                scale=alt.Scale(paddingInner=0.6))  # fmt: skip
+    line = source("gaps").mark_rule(color=GREY, opacity=0.6)
+    gap = line.encode(row, alt.X("planner:Q", title=_UNIT), alt.X2("split"))
+    return alt.layer(gap, _points(row, _expected(alt.X), 90))
+
+
+@form
+def _many() -> Any:
+    import altair as alt
+
+    where = alt.X("row:Q", title=slot("heading"), axis=axis_with(format="d"),
+                  scale=alt.Scale(nice=False))  # fmt: skip
+    return alt.layer(_points(where, _expected(alt.Y), 22))
+
+
+def _log_ends(values: Sequence[float] | np.ndarray[Any, Any]) -> list[float]:
+    return [float(np.min(values)) / 1.25, float(np.max(values)) * 1.25]
+
+
+def _log_ticks(values: Sequence[float] | np.ndarray[Any, Any]) -> list[float]:
     """Three ticks or more: powers of ten, else 1, 2, 5 within a decade, else every digit."""
-    low, high = float(values.min()) / 1.25, float(values.max()) * 1.25
+    low, high = _log_ends(values)
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for steps in ((1,), (1, 2, 5), tuple(range(1, 10))):
         ticks = [step * 10.0**power for power in powers for step in steps]
@@ -174,20 +204,13 @@ def _log_ticks(values: pd.Series[float]) -> list[float]:
 def _two_mechanisms() -> tuple[Any, Any]:
     import altair as alt
 
-    domain = [PLANNER, SPLIT]
-    colour = alt.Color(
-        "by:N",
-        title=None,
-        scale=alt.Scale(domain=domain, range=[BLUE, ORANGE]),
-        legend=legend_with(),
+    both = [PLANNER, SPLIT]
+    return (
+        alt.Color("by:N", title=None, scale=scale_of(both, [BLUE, ORANGE]), legend=legend_with()),
+        alt.Shape(
+            "by:N", title=None, scale=scale_of(both, ["circle", "diamond"]), legend=legend_with()
+        ),
     )
-    shape = alt.Shape(
-        "by:N",
-        title=None,
-        scale=alt.Scale(domain=domain, range=["circle", "diamond"]),
-        legend=legend_with(),
-    )
-    return colour, shape
 
 
 def predicted_curve(frame: pd.DataFrame, *, epsilon: float, at: tuple[float, float]) -> Figure:
@@ -198,46 +221,55 @@ def predicted_curve(frame: pd.DataFrame, *, epsilon: float, at: tuple[float, flo
         epsilon: What is chosen.
         at: Both predictions there: ResidualPlanner's and the equal split's.
     """
-    import altair as alt
-    import pandas as pd
-
-    sources = Sources()
-    parts = frame.melt(
-        id_vars=["epsilon", "rho"], value_vars=["planner", "split"], var_name="by",
-        value_name="error",
+    count = len(frame)
+    both = [*frame["planner"].tolist(), *frame["split"].tolist()]
+    curves = columns(
+        2 * count, by=[PLANNER] * count + [SPLIT] * count, error=both,
+        epsilon=2 * frame["epsilon"].tolist(), rho=2 * frame["rho"].tolist(),
     )  # fmt: skip
-    parts["by"] = parts["by"].map({"planner": PLANNER, "split": SPLIT})
-    colour, _ = _two_mechanisms()
-    legend = legend_with(symbolType="stroke", symbolSize=400, symbolStrokeWidth=3)
-    colour = colour.legend(legend)
-    # By fill: on the lines' channel the points would draw themselves into the legend.
-    fill = alt.Fill(
-        "by:N", scale=alt.Scale(domain=[PLANNER, SPLIT], range=[BLUE, ORANGE]), legend=None
+    here = columns(2, epsilon=epsilon, by=[PLANNER, SPLIT], error=list(map(float, at)))
+    sentence = (
+        f"At ε = {epsilon:.3g} the mean expected error is {at[0]:,.0f} records a table "
+        f"({PLANNER}) and {at[1]:,.0f} ({SPLIT}); dashed: the ε chosen."
     )
+
+    def table() -> pd.DataFrame:
+        return frame[["epsilon", "rho", "planner", "split"]].set_axis(
+            ["ε", "ρ", f"{PLANNER} (mean L1, records)", f"{SPLIT} (mean L1, records)"], axis=1
+        )
+
+    return drawn(
+        _predicted_curve(), title="Expected error at other budgets", sentence=sentence, of=[frame],
+        table=table, height=240, data={"curves": curves, "here": here}, ends=_log_ends(both),
+        ticks=_log_ticks(both),
+    )  # fmt: skip
+
+
+@form
+def _predicted_curve() -> Any:
+    import altair as alt
+
+    both = [PLANNER, SPLIT]
+    legend = legend_with(symbolType="stroke", symbolSize=400, symbolStrokeWidth=3)
+    colour = alt.Color("by:N", title=None, scale=scale_of(both, [BLUE, ORANGE]), legend=legend)
+    # By fill: on the lines' channel the points would draw themselves into the legend.
+    fill = alt.Fill("by:N", scale=scale_of(both, [BLUE, ORANGE]), legend=None)
+    dash = alt.StrokeDash("by:N", title=None, scale=scale_of(both, [[1, 0], [6, 4]]), legend=legend)
     unit = "mean expected L1 error (records)"
-    ticks = [0.01, 0.1, 1, 10, 100]
     x = alt.X(
         "epsilon:Q", title="ε (log scale): more private ← → more accurate",
-        scale=alt.Scale(type="log", nice=False), axis=axis_with(values=ticks, format="~g"),
+        scale=alt.Scale(type="log", nice=False),
+        axis=axis_with(values=[0.01, 0.1, 1, 10, 100], format="~g"),
     )  # fmt: skip
     y = alt.Y(
-        "error:Q", title=unit, scale=_log_scale(parts["error"]),
-        axis=axis_with(format="~s", grid=True, values=_log_ticks(parts["error"])),
+        "error:Q", title=unit, scale=alt.Scale(type="log", domain=slots("ends"), nice=False),
+        axis=axis_with(format="~s", grid=True, values=slots("ticks")),
     )  # fmt: skip
-    tooltip = [
-        alt.Tooltip("by:N", title="mechanism"),
-        alt.Tooltip("epsilon:Q", title="ε", format=".3g"),
-        alt.Tooltip("rho:Q", title="ρ", format=".3g"),
-        alt.Tooltip("error:Q", title=unit, format=",.3g"),
-    ]
-    base = sources.chart(parts).encode(x, y, tooltip=tooltip)
-    dash = alt.StrokeDash(
-        "by:N", title=None, scale=alt.Scale(domain=[PLANNER, SPLIT], range=[[1, 0], [6, 4]]),
-        legend=legend,
-    )  # fmt: skip
-    lines = base.mark_line(strokeWidth=2.5).encode(color=colour, strokeDash=dash)
-    here = pd.DataFrame({"epsilon": epsilon, "by": [PLANNER, SPLIT], "error": at})
-    now = sources.chart(here)
+    tooltip = tips(
+        by=("mechanism", None), epsilon=("ε", ".3g"), rho=("ρ", ".3g"), error=(unit, ",.3g")
+    )
+    lines = source("curves").encode(x, y, tooltip=tooltip).mark_line(strokeWidth=2.5)
+    now = source("here")
     rule = now.mark_rule(color=RED, strokeDash=[5, 4], strokeWidth=2).encode(
         x, y=alt.value(0), y2=alt.value("height")
     )
@@ -247,14 +279,4 @@ def predicted_curve(frame: pd.DataFrame, *, epsilon: float, at: tuple[float, flo
         .encode(x, y, fill=fill)
         for by, shape in ((PLANNER, "circle"), (SPLIT, "diamond"))
     ]
-    sentence = (
-        f"At ε = {epsilon:.3g} the mean expected error is {at[0]:,.0f} records a table "
-        f"({PLANNER}) and {at[1]:,.0f} ({SPLIT}); dashed: the ε chosen."
-    )
-    table = frame[["epsilon", "rho", "planner", "split"]].set_axis(
-        ["ε", "ρ", f"{PLANNER} (mean L1, records)", f"{SPLIT} (mean L1, records)"], axis=1
-    )
-    return finished(
-        alt.layer(rule, lines, *dots), sources, "Expected error at other budgets", sentence,
-        "public", table, height=240,
-    )  # fmt: skip
+    return alt.layer(rule, lines.encode(color=colour, strokeDash=dash), *dots)

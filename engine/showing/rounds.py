@@ -2,228 +2,245 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.showing.badges import NOT_PRIVATE
-from engine.showing.figure import (
-    Figure,
-    Sources,
+from engine.showing.figure import Figure, columns, drawn
+from engine.showing.frames.rounds import Z95
+from engine.showing.guides import (
+    as_part,
     axis_above,
+    axis_beside,
     axis_with,
-    finished,
     legend_with,
+    scale_of,
+    source,
+    tips,
 )
 from engine.showing.palette import BLUE, GREY, ORANGE, RED, SKY
 from engine.showing.sentences import after, percent
+from engine.showing.template import form, slot, slots
 from engine.showing.texts import distinct
 
 if TYPE_CHECKING:
     import pandas as pd
 
+# -- the budget ------------------------------------------------------------------------------------
+
 
 def ledger(frame: pd.DataFrame, *, at: int) -> Figure:
     """Draw ``views.budget``: a bar whose segments add up, to one scale with what is left."""
+    parts, numbers = frame["part"].tolist(), frame["round"].tolist()
+    rho = frame["rho"].tolist()
+    names = ["not spent" if part == "left" else part for part in parts]
+    when = [_when(number) for number in numbers]
+    left = sum(r for r, part in zip(rho, parts, strict=True) if part == "left")
+    spent = sum(rho) - left
+    segments = columns(
+        len(frame), part=parts, name=names, when=when, rho=rho, start=frame["start"],
+        end=frame["end"], opacity=[1.0 if number in (at, -1) else 0.55 for number in numbers],
+    )  # fmt: skip
+    sentence = (
+        f"{percent(spent / (spent + left))} of the budget ρ = {spent + left:.6g} is spent "
+        f"{after(at)}; segments and what is left add up to the total."
+    )
+
+    def table() -> pd.DataFrame:
+        shown = frame.assign(when=when, name=names)[["when", "name", "rho", "exact"]]
+        return shown.set_axis(["when", "for", "ρ", "ρ as an exact fraction"], axis=1)
+
+    return drawn(
+        _ledger(many=len(frame) > 90), title="Privacy budget spent", sentence=sentence,
+        of=[frame], table=table, height=64, data={"segments": segments},
+    )  # fmt: skip
+
+
+@form
+def _ledger(*, many: bool) -> Any:
     import altair as alt
 
-    sources = Sources()
-    data = frame.assign(
-        name=["not spent" if p == "left" else f"{p}" for p in frame["part"]],
-        opacity=[1.0 if r in (at, -1) else 0.55 for r in frame["round"]],
-        when=[_when(r) for r in frame["round"]],
-    )
-    x = alt.X("start:Q", title="budget in ρ (zCDP)", axis=axis_with(format="~g", tickCount=5))
-    tooltip = [
-        alt.Tooltip("when:N", title="when"),
-        alt.Tooltip("name:N", title="for"),
-        alt.Tooltip("rho:Q", title="ρ", format=".4g"),
-    ]
     colour = alt.Color(
-        "name:N",
-        title=None,
-        scale=alt.Scale(
-            domain=["select", "measure", "not spent"], range=[ORANGE, BLUE, "#80808055"]
-        ),
-        legend=legend_with(),
-    )
-    base = sources.chart(data).encode(x=x, x2=alt.X2("end"), color=colour, tooltip=tooltip)
+        "name:N", title=None, legend=legend_with(),
+        scale=scale_of(["select", "measure", "not spent"], [ORANGE, BLUE, "#80808055"]),
+    )  # fmt: skip
+    base = source("segments").encode(
+        x=alt.X("start:Q", title="budget in ρ (zCDP)", axis=axis_with(format="~g", tickCount=5)),
+        x2=alt.X2("end"), color=colour,
+        opacity=alt.Opacity("opacity:Q", scale=None, legend=None),
+        tooltip=tips(when=("when", None), name=("for", None), rho=("ρ", ".4g")),
+    )  # fmt: skip
     layers = []
-    many = len(frame) > 90
     for part, height in (("left", 34), ("measure", 34), ("select", 20)):
-        mark = base.transform_filter(alt.datum.part == part).mark_bar(
-            height=height,
-            stroke=None if many or part == "left" else "white",
-            strokeWidth=0 if many else 0.6,
+        plain = many or part == "left"
+        bar = base.transform_filter(alt.datum.part == part).mark_bar(
+            height=height, stroke=None if plain else "white", strokeWidth=0 if many else 0.6
         )
-        layers.append(mark.encode(opacity=alt.Opacity("opacity:Q", scale=None, legend=None)))
-    spent = float(frame.loc[frame["part"] != "left", "rho"].sum())
-    total = spent + float(frame.loc[frame["part"] == "left", "rho"].sum())
-    sentence = (
-        f"{percent(spent / total)} of the budget ρ = {total:.6g} is spent {after(at)}; "
-        "segments and what is left add up to the total."
-    )
-    table = data[["when", "name", "rho", "exact"]].set_axis(
-        ["when", "for", "ρ", "ρ as an exact fraction"], axis=1
-    )
-    return finished(
-        alt.layer(*layers), sources, "Privacy budget spent", sentence, "released", table, height=64
-    )
+        layers.append(bar)
+    return alt.layer(*layers)
 
 
 def _when(number: int) -> str:
     return {0: "before round 1", -1: "left"}.get(number, f"round {number}")
 
 
-def selection(frame: pd.DataFrame, *, others: int, others_probability: float) -> Figure:
-    """Draw ``views.selection``: how wrong each candidate looked, less what noise would leave."""
-    import altair as alt
+# -- how it selected -------------------------------------------------------------------------------
 
-    sources = Sources()
-    names = distinct(frame["label"], longest=44)
+
+def selection(frame: pd.DataFrame, *, others: int, others_probability: float) -> Figure:
+    """Draw ``views.selection``: how wrong each candidate looked, and what noise would leave.
+
+    In each row a bar shows the error term, and beneath it a tick the noise term and a dot the
+    score, which is the difference of both: no mark covers another.
+    """
+    names = distinct(frame["label"], longest=30)
+    full = distinct(frame["label"], longest=60)
+    chances = [percent(p) for p in frame["probability"].tolist()]
     rows = [
-        f"{'◆ ' if chosen else ''}{percent(p)}  ·  {name}"
-        for name, p, chosen in zip(names, frame["probability"], frame["chosen"], strict=True)
+        ("◆ " if chosen else "") + name for name, chosen in zip(names, frame["chosen"], strict=True)
     ]
-    rest = f"{percent(others_probability)}  ·  {others:,} others"
-    data = frame.assign(row=rows, name=names)
-    parts = data.melt(
-        id_vars=["row", "name", "score", "probability"],
-        value_vars=["error", "noise"],
-        var_name="part",
-        value_name="size",
-    )
-    is_error = parts["part"] == "error"
-    parts["from"] = np.where(is_error, 0.0, parts["score"])
-    parts["to"] = np.where(is_error, parts["size"], parts["score"] + parts["size"])
-    parts["part"] = np.where(is_error, "error term", "less the noise term")
-    order = [*rows, rest] if others else rows
-    scale = alt.Scale(domain=order, paddingInner=0.62, paddingOuter=0.55)
-    y = alt.Y("row:N", title=None, sort=order, scale=scale, axis=axis_above())
-    colour = alt.Color(
-        "part:N",
-        title=None,
-        scale=alt.Scale(
-            domain=["error term", "less the noise term", "score"], range=[SKY, ORANGE, RED]
-        ),
-        legend=legend_with(),
-    )
-    x = alt.X("from:Q", title="weighted L1 error (records × weight)", axis=axis_with(format="~s"))
-    tooltip = [
-        alt.Tooltip("name:N", title="marginal"),
-        alt.Tooltip("part:N", title="part"),
-        alt.Tooltip("size:Q", title="size", format=",.0f"),
-        alt.Tooltip("score:Q", title="score", format=",.0f"),
-        alt.Tooltip("probability:Q", title="probability", format=".2%"),
-    ]
-    bars = sources.chart(parts).encode(x=x, x2=alt.X2("to"), y=y, color=colour, tooltip=tooltip)
-    wide = bars.transform_filter(alt.datum.part == "error term").mark_bar(height=13)
-    thin = bars.transform_filter(alt.datum.part != "error term").mark_bar(height=6)
-    score = (
-        sources.chart(data.assign(part="score"))
-        .mark_point(shape="diamond", filled=True, size=70, opacity=1)
-        .encode(
-            x=alt.X("score:Q"),
-            y=y,
-            color=alt.Color("part:N"),
-            tooltip=[
-                alt.Tooltip("name:N", title="marginal"),
-                alt.Tooltip("score:Q", title="score", format=",.0f"),
-                alt.Tooltip("probability:Q", title="probability", format=".2%"),
-            ],
-        )
-    )
+    rest = f"{others:,} others"
+    shown = columns(
+        len(frame), row=rows, name=full, error=frame["error"], noise=frame["noise"],
+        score=frame["score"], probability=frame["probability"], chance=chances,
+    )  # fmt: skip
+    labels = {"row": [*rows], "chance": [*chances], "reach": [*shown["error"]]}
+    if others:
+        labels["row"].append(rest)
+        labels["chance"].append(percent(others_probability))
+        labels["reach"].append(0.0)
+    high = max([1e-9, *shown["error"], *shown["noise"]])
     top = frame.iloc[0]
     sentence = (
         f"{top['label']} was the most probable, with {percent(top['probability'])}; "
         f"{others:,} other candidates share {percent(others_probability)}."
     )
-    table = data[["label", "l1", "weight", "error", "noise", "score", "probability"]].set_axis(
-        ["marginal", "L1 error (records)", "weight", "error term", "noise term", "score",
-         "probability"],
-        axis=1,
+
+    def table() -> pd.DataFrame:
+        kept = ["label", "l1", "weight", "error", "noise", "score", "probability"]
+        return frame[kept].set_axis(
+            ["marginal", "L1 error (records)", "weight", "error term", "noise term", "score",
+             "probability"],
+            axis=1,
+        )  # fmt: skip
+
+    return drawn(
+        _selection(), title="Which marginal is worst?", sentence=sentence, of=[frame], table=table,
+        height=32 * len(labels["row"]) + 8, data={"candidates": shown, "chances": labels},
+        order=labels["row"], low=min([0.0, *shown["score"]]), high=1.2 * high,
     )  # fmt: skip
-    height = 40 * len(order) + 8
-    return finished(
-        alt.layer(wide, thin, score),
-        sources,
-        "Which marginal is worst?",
-        sentence,
-        NOT_PRIVATE,
-        table,
-        height=height,
+
+
+_TERMS = ["error term", "noise term", "score: error less noise"]
+
+
+@form
+def _selection() -> Any:
+    import altair as alt
+
+    y = alt.Y(
+        "row:N", title=None, sort=slots("order"), axis=axis_beside(),
+        scale=alt.Scale(domain=slots("order"), paddingInner=0.1, paddingOuter=0.05),
+    )  # fmt: skip
+    axis = axis_with(format="~s", grid=True, gridOpacity=0.25)
+    scale = alt.Scale(domain=[slot("low"), slot("high")], nice=False)
+    title = "weighted L1 error (records × weight)"
+
+    def along(field: str) -> Any:
+        return alt.X(f"{field}:Q", title=title, axis=axis, scale=scale)
+
+    tooltip = tips(
+        name=("marginal", None), error=("error term", ",.0f"), noise=("noise term", ",.0f"),
+        score=("score", ",.0f"), probability=("probability", ".2%"),
+    )  # fmt: skip
+
+    looks = scale_of(_TERMS, [SKY, ORANGE, RED])
+    base = source("candidates").encode(y=y, tooltip=tooltip)
+    marks = (
+        base.mark_bar(height=13, yOffset=-5).encode(x=along("error"), x2=alt.X2(datum=0)),
+        base.mark_tick(thickness=3, height=13, yOffset=9).encode(x=along("noise")),
+        base.mark_circle(size=70, opacity=1, yOffset=9).encode(x=along("score")),
     )
+    said = source("chances").mark_text(
+        align="left", dx=6, yOffset=-5, fontSize=13, fontWeight=600, color=GREY
+    )
+    words = said.encode(y=y, x=along("reach"), text=alt.Text("chance:N"))
+    parts = [as_part(mark, name, looks) for mark, name in zip(marks, _TERMS, strict=True)]
+    return alt.layer(*parts, words)
+
+
+# -- what it measured ------------------------------------------------------------------------------
 
 
 def measured(frame: pd.DataFrame) -> Figure:
     """Draw ``views.measured``: every measured value in units of its own noise."""
-    import altair as alt
-    import pandas as pd
-
-    sources = Sources()
-    labels = dict(zip(frame["label"].unique(), distinct(frame["label"].unique()), strict=True))
-    order = [labels[label] for label in frame["label"].unique()]
-    data = frame.assign(
-        row=[labels[label] for label in frame["label"]],
-        part=np.where(frame["outside"], "beyond ±1.96 σ", "within ±1.96 σ"),
-        length=np.where(frame["outside"], 18, 10),
-    )
-    reach = max(4.0, float(np.abs(frame["scaled"]).max()) if len(frame) else 4.0)
+    found = frame["label"].tolist()
+    kinds = list(dict.fromkeys(found))
+    labels = dict(zip(kinds, distinct(kinds), strict=True))
+    order = [labels[label] for label in kinds]
+    outside = frame["outside"].to_numpy(dtype=bool)
+    scaled = frame["scaled"].to_numpy(dtype=float)
+    values = columns(
+        len(frame), row=[labels[label] for label in found], scaled=scaled, value=frame["value"],
+        noise_sd=frame["noise_sd"], part=np.where(outside, _BEYOND, _WITHIN),
+        length=np.where(outside, 18, 10),
+    )  # fmt: skip
+    reach = max(4.0, float(np.abs(scaled).max()) if len(frame) else 4.0)
     ticks = [t for t in (2, 10, 100, 1000, 10_000, 100_000) if t <= reach]
-    values = [*(-t for t in reversed(ticks)), 0, *ticks]
-    scale = alt.Scale(type="symlog", constant=2, domain=[-reach * 1.1, reach * 1.1])
-    axis = axis_with(values=values, format="~s", labelOverlap=True)
-    band = (
-        sources.chart(pd.DataFrame({"low": [-1.96], "high": [1.96]}))
-        .mark_rect(color=GREY, opacity=0.25)
-        .encode(x=alt.X("low:Q", scale=scale), x2=alt.X2("high"))
+    share = float(outside.mean()) if len(frame) else 0.0
+    sentence = (
+        f"{percent(share)} of the measured values lie beyond ±{Z95} σ, where noise alone would put "
+        "5 %."
     )
-    y = alt.Y("row:N", title=None, sort=order, axis=axis_above(), scale=alt.Scale(paddingInner=0.5))
+    counts = {label: found.count(label) for label in kinds}
+    if any(of > counts[label] for label, of in zip(found, frame["of"].tolist(), strict=True)):
+        sentence += f" Large residuals are shown by {max(counts.values())} evenly spaced quantiles."
+    return drawn(
+        _measured(), title="What was measured", sentence=sentence, of=[frame],
+        table=lambda: _measured_table(frame), height=50 * max(len(order), 1) + 12,
+        data={"values": values, "band": {"low": [-Z95], "high": [Z95]}},
+        order=order, ends=[-reach * 1.1, reach * 1.1],
+        ticks=[*(-t for t in reversed(ticks)), 0, *ticks],
+    )  # fmt: skip
+
+
+_WITHIN, _BEYOND = f"within ±{Z95} σ", f"beyond ±{Z95} σ"
+
+
+def _measured_table(frame: pd.DataFrame) -> pd.DataFrame:
+    rows = frame.groupby("label", sort=False).agg(
+        values=("of", "first"), noise=("noise_sd", "first"), beyond=("outside", "mean")
+    )
+    return rows.reset_index().set_axis(
+        ["residual", "values", "noise σ of a value (records)", f"share beyond ±{Z95} σ"], axis=1
+    )
+
+
+@form
+def _measured() -> Any:
+    import altair as alt
+
+    scale = alt.Scale(type="symlog", constant=2, domain=slots("ends"))
+    axis = axis_with(values=slots("ticks"), format="~s", labelOverlap=True)
+    band = source("band").mark_rect(color=GREY, opacity=0.25)
+    y = alt.Y(
+        "row:N", title=None, sort=slots("order"), axis=axis_above(),
+        scale=alt.Scale(paddingInner=0.5),
+    )  # fmt: skip
     colour = alt.Color(
-        "part:N",
-        title=None,
-        scale=alt.Scale(domain=["within ±1.96 σ", "beyond ±1.96 σ"], range=[GREY, BLUE]),
-        legend=legend_with(),
+        "part:N", title=None, scale=scale_of([_WITHIN, _BEYOND], [GREY, BLUE]), legend=legend_with()
     )
     # Longer ticks where something shows: colour is not alone.
-    ticks_mark = (
-        sources.chart(data)
-        .mark_tick(thickness=1.6, opacity=0.7)
-        .encode(
+    ticks = source("values").mark_tick(thickness=1.6, opacity=0.7)
+    return alt.layer(
+        band.encode(x=alt.X("low:Q", scale=scale), x2=alt.X2("high")),
+        ticks.encode(
             x=alt.X("scaled:Q", title="value ÷ its noise σ (symlog)", scale=scale, axis=axis),
             y=y,
             color=colour,
             size=alt.Size("length:Q", scale=None, legend=None),
-            tooltip=[
-                alt.Tooltip("row:N", title="residual"),
-                alt.Tooltip("value:Q", title="records", format=",.1f"),
-                alt.Tooltip("noise_sd:Q", title="noise σ", format=",.1f"),
-            ],
-        )
+            tooltip=tips(
+                row=("residual", None), value=("records", ",.1f"), noise_sd=("noise σ", ",.1f")
+            ),
+        ),
     )
-    rows = frame.groupby("label", sort=False).agg(
-        values=("of", "first"), noise=("noise_sd", "first"), beyond=("outside", "mean")
-    )
-    table = rows.reset_index().set_axis(
-        ["residual", "values", "noise σ of a value (records)", "share beyond ±1.96 σ"], axis=1
-    )
-    thinned = frame.loc[frame["of"] > frame.groupby("label")["of"].transform("size"), "label"]
-    sentence = (
-        f"{percent(float(frame['outside'].mean()) if len(frame) else 0.0)} of the measured values "
-        "lie beyond ±1.96 σ, where noise alone would put 5 %."
-    )
-    if len(thinned):
-        sentence += f" Large residuals are shown by {_drawn(frame)} evenly spaced quantiles."
-    return finished(
-        alt.layer(band, ticks_mark),
-        sources,
-        "What was measured",
-        sentence,
-        "released",
-        table,
-        height=50 * max(len(order), 1) + 12,
-    )
-
-
-def _drawn(frame: pd.DataFrame) -> int:
-    return int(frame.groupby("label").size().max())

@@ -17,6 +17,7 @@ from engine.errors import OptionError
 from engine.mechanisms.base import Run
 from engine.released import Estimate
 from engine.showing import html, lattice, pictures, rounds, tables, touched
+from engine.showing.badges import Limits, spanning
 from engine.showing.figure import Figure
 from engine.showing.frames import rounds as moments
 from engine.showing.frames import tables as cells
@@ -133,9 +134,11 @@ def filmstrip(run: Run, *attributes: str | int, frames: int = 4) -> Sheet:
     gamma = domain.attrs(*attributes) or flat(domain.sizes, selected(run, last))
     instants = sorted({int(k) for k in np.linspace(0, last, max(frames, 2)).round()})
     estimates = [run.at(k).estimate(*gamma) for k in instants]
-    limits = _spread([e.values for e in estimates])
+    frames_of = [cells.released(estimate) for estimate in estimates]
+    limits = spanning([tables.shared_limits(frame, "released") for frame in frames_of])
+    codes = tables.foremost(frames_of[-1])
     figures = [
-        marginal(estimate, title=_moment(k, last), limits=limits, small=True)
+        marginal(estimate, title=_moment(k, last), limits=limits, small=True, codes=codes)
         for k, estimate in zip(instants, estimates, strict=True)
     ]
     return Sheet(domain.label(gamma), tuple(figures), width=_frame(figures))
@@ -143,11 +146,6 @@ def filmstrip(run: Run, *attributes: str | int, frames: int = 4) -> Sheet:
 
 def _moment(number: int, last: int) -> str:
     return "Before round 1" if number == 0 else f"After round {number} of {last}"
-
-
-def _spread(values: Sequence[Any]) -> tuple[float, float]:
-    low = min(float(v.min()) for v in values)
-    return min(low, 0.0), max(*(float(v.max()) for v in values), min(low, 0.0) + 1e-9, 0.0)
 
 
 def flat(sizes: Sequence[int], gamma: AttributeSet) -> AttributeSet:
@@ -161,8 +159,9 @@ def marginal(
     *,
     column: str = "released",
     title: str | None = None,
-    limits: tuple[float, float] | None = None,
+    limits: Limits | None = None,
     small: bool = False,
+    codes: tables.Codes | None = None,
 ) -> Figure:
     """Draw a marginal of one or two attributes: a release's, or one beside the truth.
 
@@ -172,6 +171,7 @@ def marginal(
         title: What it is; by default the marginal's name.
         limits: Ends of the scale, to share it.
         small: Whether it is one frame of a strip.
+        codes: Values of each attribute to draw; by default as many as there is room for.
 
     Raises:
         OptionError: If there are none, or more than two, attributes.
@@ -185,9 +185,9 @@ def marginal(
     frame = cells.comparison(shown) if isinstance(shown, Comparison) else cells.released(shown)
     title = safe(title or shown.domain.label(shown.attrs), longest=60)
     if len(names) == 1:
-        return tables.bars(frame, names[0], title=title)
+        return tables.bars(frame, names[0], title=title, codes=codes)
     pair = (names[0], names[1])
-    return tables.heatmap(frame, column, pair, title=title, limits=limits, small=small)
+    return tables.heatmap(frame, column, pair, title=title, limits=limits, small=small, codes=codes)
 
 
 def truth(estimate: Estimate, table: CountSource | Private) -> tuple[Figure, ...]:
@@ -199,7 +199,7 @@ def truth(estimate: Estimate, table: CountSource | Private) -> tuple[Figure, ...
     compared = compare(estimate, table)
     if len(estimate.attrs) == 1:
         return (marginal(compared, title="Released and true"),)
-    limits = _spread([compared.exact, compared.released])
+    limits = tables.shared_limits(cells.comparison(compared), "exact", "released")
     return (
         marginal(compared, column="exact", title="True", limits=limits),
         marginal(compared, column="released", title="Released", limits=limits),

@@ -1,4 +1,4 @@
-"""One marginal: a heatmap of two attributes, bars of one, and what its noise looks like."""
+"""One marginal: a heatmap of two attributes, or bars of one."""
 
 from __future__ import annotations
 
@@ -7,22 +7,80 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from engine.showing.badges import NOT_PRIVATE, Badge
-from engine.showing.figure import (
-    Figure,
-    Sources,
-    axis_with,
-    finished,
-    legend_with,
-)
-from engine.showing.palette import DIVERGING, GREY, ORANGE, RED, SKY
+from engine.showing.badges import Limits, badge_of
+from engine.showing.figure import Columns, Figure, columns, drawn
+from engine.showing.frames.rounds import Z95
+from engine.showing.guides import as_part, axis_with, legend_with, scale_of, source, tips
+from engine.showing.palette import DIVERGING, GREY, RED, SKY
 from engine.showing.sentences import percent
+from engine.showing.template import form, slot, slots
 from engine.showing.texts import ZERO_WIDTH, distinct, safe
+from engine.types import FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Scale = Literal["linear", "symlog", "log"]
+MOST_TICKS = 60
+"""Values of an attribute along a side of a heatmap; of more, those with the largest counts."""
+MOST_BARS = 120
+"""Values of an attribute drawn as bars; of more, those with the largest counts."""
+Codes = tuple[tuple[int, ...], ...]
+"""For each attribute, the codes of the values that are drawn, in order."""
+
+# -- which values are drawn ------------------------------------------------------------------------
+
+
+def foremost(frame: pd.DataFrame) -> Codes:
+    """Return which values of each attribute a picture has room for.
+
+    All of them where there are few, else those with the largest counts (in all, without their
+    signs), in the attribute's own order.
+    """
+    sides = [k for k in (0, 1) if f"i{k}" in frame]
+    most = MOST_TICKS if len(sides) == 2 else MOST_BARS
+    found = []
+    for k in sides:
+        codes = frame[f"i{k}"].to_numpy()
+        values, place = np.unique(codes, return_inverse=True)
+        if len(values) > most:
+            weight = frame["released" if "released" in frame else frame.columns[-1]].to_numpy()
+            sums = np.bincount(place, weights=np.abs(np.nan_to_num(weight)))
+            values = np.sort(values[np.argsort(-sums, kind="stable")[:most]])
+        found.append(tuple(values.tolist()))
+    return tuple(found)
+
+
+def _left_out(frame: pd.DataFrame, shown: Codes, names: Sequence[str]) -> str:
+    """Say which values are not drawn; nothing where all are."""
+    parts = []
+    for k, name in enumerate(names):
+        count = int(frame[f"i{k}"].nunique())
+        if count > len(shown[k]):
+            left = count - len(shown[k])
+            parts.append(
+                f"the {len(shown[k])} values of {name} with the largest counts; {left:,} of "
+                f"{count:,} are not shown"
+            )
+    return f" Drawn are {', and '.join(parts)}." if parts else ""
+
+
+def _only(frame: pd.DataFrame, shown: Codes) -> pd.DataFrame:
+    """The rows that are drawn; the frame itself where all are."""
+    kept = np.ones(len(frame), dtype=bool)
+    for k, codes in enumerate(shown):
+        kept &= np.isin(frame[f"i{k}"].to_numpy(), codes)
+    return frame if kept.all() else frame[kept]
+
+
+def tick_labels(frame: pd.DataFrame, k: int, *, longest: int = 24) -> dict[int, str]:
+    """Return the label of each code of an attribute, in the order of the codes."""
+    codes, first = np.unique(frame[f"i{k}"].to_numpy(), return_index=True)
+    texts = frame[f"c{k}"].to_numpy(dtype=object)[first]
+    return dict(zip(codes.tolist(), distinct(texts.tolist(), longest=longest), strict=True))
+
+
+# -- two attributes --------------------------------------------------------------------------------
 
 
 def heatmap(
@@ -31,11 +89,12 @@ def heatmap(
     names: tuple[str, str],
     *,
     title: str,
-    limits: tuple[float, float] | None = None,
+    limits: Limits | tuple[float, float] | None = None,
     small: bool = False,
     scale: Scale = "linear",
     pick: bool = False,
     marked: Sequence[tuple[int, int]] = (),
+    codes: Codes | None = None,
 ) -> Figure:
     """Draw one table of two attributes.
 
@@ -44,90 +103,92 @@ def heatmap(
         column: ``exact``, ``released``, ``difference`` or ``difference_sd``.
         names: The attributes' names, in the frame's order.
         title: What it is.
-        limits: Ends of the colour scale, to share it with another table.
+        limits: Ends of the colour scale, to share it with another table. They carry a badge as
+            frames do: on the truth's scale nothing is private.
         small: Whether it is one frame of a strip.
         scale: How colours are spread; ``log`` needs counts above zero.
         pick: Whether cells can be clicked on (parameter ``pick``, fields i0 and i1).
         marked: Cells with a frame: those clicked on in any of several tables.
+        codes: Values of both attributes to draw, as ``foremost`` chooses them by default.
     """
+    shown = codes or foremost(frame)
+    drawn_of = _only(frame, shown)
+    across, down = (0, 1) if len(shown[0]) <= len(shown[1]) else (1, 0)
+    ticks = [tick_labels(drawn_of, k) for k in (0, 1)]
+    diverging = column.startswith("difference")
+    values = frame[column].to_numpy(dtype=float)
+    low, high = limits or _ends(values, diverging=diverging)
+    kind, ends = _spread(low, high, "diverging" if diverging else scale, smallest=values.min())
+    rows = len(ticks[down])
+    return drawn(
+        _heatmap(kind=kind, small=small, pick=pick, crowded_across=len(ticks[across]) > 18,
+                 crowded_down=rows > 26),
+        title=title,
+        sentence=_heatmap_sentence(values, column, title) + _left_out(frame, shown, names),
+        of=[frame] if limits is None else [frame, limits],
+        table=lambda: _cell_table(frame, column, names),
+        height=min(max((15 if small else 20) * rows, 90), 520),
+        data={"cells": _cells(drawn_of, column, ticks, (across, down), marked if pick else None)},
+        across=safe(names[across]), down=safe(names[down]), unit=_unit(column), ends=ends,
+        across_ticks=list(ticks[across].values()), down_ticks=list(ticks[down].values()),
+    )  # fmt: skip
+
+
+def _unit(column: str) -> str:
+    return "noise σ" if column == "difference_sd" else "records"
+
+
+def _cells(
+    frame: pd.DataFrame,
+    column: str,
+    ticks: list[dict[int, str]],
+    sides: tuple[int, int],
+    marked: Sequence[tuple[int, int]] | None,
+) -> Columns:
+    # No other column: what is not private must not travel with a chart that may be saved.
+    codes = [frame["i0"].tolist(), frame["i1"].tolist()]
+    x, y = ([ticks[k][code] for code in codes[k]] for k in sides)
+    more: dict[str, Any] = {}
+    if marked is not None:
+        framed = set(marked)
+        more["marked"] = [int(pair in framed) for pair in zip(*codes, strict=True)]
+    return columns(len(frame), i0=codes[0], i1=codes[1], x=x, y=y, z=frame[column], **more)
+
+
+@form
+def _heatmap(
+    *, kind: str, small: bool, pick: bool, crowded_across: bool, crowded_down: bool
+) -> Any:
     import altair as alt
 
-    sources = Sources()
-    across, down = (0, 1) if frame["i0"].nunique() <= frame["i1"].nunique() else (1, 0)
-    ticks = {k: tick_labels(frame, k) for k in (0, 1)}
-    # No other column: what is not private must not travel with a chart that may be saved.
-    data = frame[["i0", "i1"]].assign(
-        x=[ticks[across][i] for i in frame[f"i{across}"]],
-        y=[ticks[down][i] for i in frame[f"i{down}"]],
-        z=frame[column],
-    )
-    if pick:
-        pairs, framed = zip(frame["i0"], frame["i1"], strict=True), set(marked)
-        data["marked"] = [int(pair in framed) for pair in pairs]
-    diverging = column.startswith("difference")
-    unit = "noise σ" if column == "difference_sd" else "records"
     size = 11 if small else 12
     x = alt.X(
-        "x:N",
-        title=safe(names[across]),
-        sort=ticks[across],
-        axis=axis_with(
-            labelAngle=-55,
-            labelLimit=84,
-            labelFontSize=size,
-            labelOverlap=len(ticks[across]) > 18,
-        ),
-    )
+        "x:N", title=slot("across"), sort=slots("across_ticks"),
+        axis=axis_with(labelAngle=-55, labelLimit=84, labelFontSize=size,
+                       labelOverlap=crowded_across),
+    )  # fmt: skip
     y = alt.Y(
-        "y:N",
-        title=safe(names[down]),
-        sort=ticks[down],
-        axis=axis_with(
-            labelLimit=92,
-            labelFontSize=size,
-            labelOverlap=len(ticks[down]) > 26,
-            labelFlush=False,
-        ),
-    )
-    low, high = limits or _limits(frame[column], diverging=diverging)
-    spread = (
-        alt.Scale(
-            domain=[low, low / 2, 0, high / 2, high], range=list(DIVERGING), interpolate="rgb"
-        )
-        if diverging
-        else _spread(low, high, scale, smallest=float(frame[column].min()))
-    )
+        "y:N", title=slot("down"), sort=slots("down_ticks"),
+        axis=axis_with(labelLimit=92, labelFontSize=size, labelOverlap=crowded_down,
+                       labelFlush=False),
+    )  # fmt: skip
+    spread: Any = {"type": kind, "scheme": "cividis"}
+    if kind == "diverging":
+        spread = {"range": list(DIVERGING), "interpolate": "rgb"}
     colour = alt.Color(
         "z:Q",
-        title=unit,
-        scale=spread,
+        title=slot("unit"),
+        scale=alt.Scale(domain=slots("ends"), **spread),
         # By an expression: a format alone writes zero as "0k" beside thousands.
         legend=legend_with(labelExpr="format(datum.value, '~s')", gradientLength=150, tickCount=4),
     )
     tooltip = [
-        alt.Tooltip("x:N", title=safe(names[across])),
-        alt.Tooltip("y:N", title=safe(names[down])),
-        alt.Tooltip("z:Q", title=unit, format=",.1f"),
+        alt.Tooltip("x:N", title=slot("across")),
+        alt.Tooltip("y:N", title=slot("down")),
+        alt.Tooltip("z:Q", title=slot("unit"), format=",.1f"),
     ]
-    chart = sources.chart(data).mark_rect().encode(x=x, y=y, color=colour, tooltip=tooltip)
-    if pick:
-        chart = _pickable(chart)
-    rows = len(ticks[down])
-    height = min(max((15 if small else 20) * rows, 90), 520)
-    badge: Badge = "released" if column == "released" else NOT_PRIVATE
-    return finished(
-        chart, sources, title, _heatmap_sentence(frame, column, title), badge,
-        _cell_table(frame, column, names), height=height,
-    )  # fmt: skip
-
-
-def _spread(low: float, high: float, scale: Scale, *, smallest: float) -> Any:
-    import altair as alt
-
-    if scale == "log" and smallest > 0:
-        return alt.Scale(type="log", domain=[max(low, smallest), high], scheme="cividis")
-    kind: Literal["symlog", "linear"] = "symlog" if scale == "symlog" else "linear"
-    return alt.Scale(type=kind, domain=[low, high], scheme="cividis")
+    chart = source("cells").mark_rect().encode(x=x, y=y, color=colour, tooltip=tooltip)
+    return _pickable(chart) if pick else chart
 
 
 def _pickable(chart: Any) -> Any:
@@ -141,13 +202,16 @@ def _pickable(chart: Any) -> Any:
     ).add_params(pick)
 
 
-def tick_labels(frame: pd.DataFrame, k: int) -> list[str]:
-    """Return the values of an attribute as labels, in the order of their codes."""
-    first = frame.drop_duplicates(f"i{k}").sort_values(f"i{k}")
-    return distinct(first[f"c{k}"], longest=24)
+def _spread(low: float, high: float, kind: str, *, smallest: float) -> tuple[str, list[float]]:
+    """The kind of colour scale, and where it ends; a diverging one has five stops."""
+    if kind == "diverging":
+        return kind, [low, low / 2, 0.0, high / 2, high]
+    if kind == "log":
+        low, kind = (max(low, float(smallest)), kind) if smallest > 0 else (low, "linear")
+    return kind, [low, high]
 
 
-def _limits(values: pd.Series[float], *, diverging: bool) -> tuple[float, float]:
+def _ends(values: FloatArray, *, diverging: bool) -> tuple[float, float]:
     finite = values[np.isfinite(values)]
     low = float(finite.min()) if len(finite) else 0.0
     high = float(finite.max()) if len(finite) else 1.0
@@ -157,19 +221,19 @@ def _limits(values: pd.Series[float], *, diverging: bool) -> tuple[float, float]
     return min(low, 0.0), max(high, min(low, 0.0) + 1e-9)
 
 
-def shared_limits(frame: pd.DataFrame, *columns: str) -> tuple[float, float]:
-    """Ends of one colour scale for several columns, zero included."""
-    ends = [_limits(frame[column], diverging=False) for column in columns]
-    return min(low for low, _ in ends), max(high for _, high in ends)
+def shared_limits(frame: pd.DataFrame, *names: str) -> Limits:
+    """Return ends of one colour scale for several columns, zero included; they keep the badge."""
+    ends = [_ends(frame[name].to_numpy(dtype=float), diverging=False) for name in names]
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
+    return Limits(low, high, badge_of(frame))
 
 
-def _heatmap_sentence(frame: pd.DataFrame, column: str, title: str) -> str:
+def _heatmap_sentence(values: FloatArray, column: str, title: str) -> str:
     if column == "difference_sd":
-        inside = float((frame[column].abs() <= 1.96).mean())
-        return f"{title}: {percent(inside)} of the cells lie within ±1.96 of their noise σ."
-    values = frame[column]
+        inside = float((np.abs(values) <= Z95).mean())
+        return f"{title}: {percent(inside)} of the cells lie within ±{Z95} of their noise σ."
     if column == "difference":
-        return f"{title}: the largest cell error is {values.abs().max():,.0f} records."
+        return f"{title}: the largest cell error is {np.abs(values).max():,.0f} records."
     negative = int((values < 0).sum())
     tail = f", {negative} cells below zero" if negative else ""
     low, high = (int(np.rint(end)) for end in (values.min(), values.max()))
@@ -177,129 +241,92 @@ def _heatmap_sentence(frame: pd.DataFrame, column: str, title: str) -> str:
 
 
 def _cell_table(frame: pd.DataFrame, column: str, names: tuple[str, ...]) -> pd.DataFrame:
-    columns = [f"c{k}" for k in range(len(names))]
-    unit = "noise σ" if column == "difference_sd" else "records"
+    kept = [f"c{k}" for k in range(len(names))]
     titles = [f"{name}{ZERO_WIDTH * k}" for k, name in enumerate(names)]
-    return frame[[*columns, column]].set_axis([*titles, f"{column.split('_')[0]} ({unit})"], axis=1)
+    unit = f"{column.split('_')[0]} ({_unit(column)})"
+    return frame[[*kept, column]].set_axis([*titles, unit], axis=1)
 
 
-def bars(frame: pd.DataFrame, name: str, *, title: str, scale: Scale = "linear") -> Figure:
-    """Draw one attribute: released counts with ±1.96 σ, and true ones where the frame has them."""
+# -- one attribute ---------------------------------------------------------------------------------
+
+
+def bars(
+    frame: pd.DataFrame,
+    name: str,
+    *,
+    title: str,
+    scale: Scale = "linear",
+    codes: Codes | None = None,
+) -> Figure:
+    """Draw one attribute: released counts with ±1.96 σ, and true ones where the frame has them.
+
+    Args:
+        frame: ``views.released`` or ``views.comparison`` of one attribute.
+        name: The attribute's name.
+        title: What it is.
+        scale: How counts are spread; ``log`` is drawn as ``linear``.
+        codes: Values to draw, as ``foremost`` chooses them by default.
+    """
+    shown = codes or foremost(frame)
+    some = _only(frame, shown)
+    ticks = tick_labels(some, 0)
+    std, released = some["std"].to_numpy(dtype=float), some["released"].to_numpy(dtype=float)
+    noise = bool((np.isfinite(std) & (std > 0)).all())
+    truth, long = "exact" in frame, len(ticks) > 24
+    more = {"exact": some["exact"]} if truth else {}
+    counts = columns(
+        len(some), row=[ticks[i] for i in some["i0"].tolist()], released=released, std=std,
+        low=released - Z95 * std, high=released + Z95 * std, **more,
+    )  # fmt: skip
+    return drawn(
+        _bars(long=long, truth=truth, noise=noise, symlog=scale == "symlog"), title=title,
+        sentence=_bars_sentence(frame, title, noise=noise) + _left_out(frame, shown, [name]),
+        of=[frame], table=lambda: _bars_table(frame, name),
+        height=260 if long else max(24 * len(ticks), 70),
+        data={"counts": counts}, order=list(ticks.values()), name=safe(name),
+    )  # fmt: skip
+
+
+@form
+def _bars(*, long: bool, truth: bool, noise: bool, symlog: bool) -> Any:
     import altair as alt
 
-    sources = Sources()
-    ticks = tick_labels(frame, 0)
-    noise_known = bool((np.isfinite(frame["std"]) & (frame["std"] > 0)).all())
-    released = "released, ±1.96 σ" if noise_known else "released"
-    data = frame.assign(
-        row=[ticks[i] for i in frame["i0"]],
-        low=frame["released"] - 1.96 * frame["std"],
-        high=frame["released"] + 1.96 * frame["std"],
-        part=released,
-    )
-    long = len(ticks) > 24
-    colour = alt.Color(
-        "part:N",
-        title=None,
-        scale=alt.Scale(
-            domain=[released, *(["true"] if "exact" in frame else [])],
-            range=[SKY, RED][: 2 if "exact" in frame else 1],
-        ),
-        legend=legend_with(),
-    )
-    where = alt.X if long else alt.Y
+    parts = [f"released, ±{Z95} σ" if noise else "released", *(["true"] if truth else [])]
+    looks = scale_of(parts, [SKY, RED][: len(parts)])
+
     axis = axis_with(labelAngle=-40, labelLimit=80) if long else axis_with(labelLimit=120)
-    category = where("row:N", title=safe(name), sort=ticks, axis=axis)
-    value, second = (alt.Y, alt.Y2) if long else (alt.X, alt.X2)
-    kind = alt.Scale(type="symlog" if scale == "symlog" else "linear")
+    where, value, second = (alt.X, alt.Y, alt.Y2) if long else (alt.Y, alt.X, alt.X2)
+    category = where("row:N", title=slot("name"), sort=slots("order"), axis=axis)
     count = value(
-        "released:Q",
-        title="records",
-        scale=kind,
+        "released:Q", title="records", scale=alt.Scale(type="symlog" if symlog else "linear"),
         axis=axis_with(format="~s", grid=True, tickCount=6),
-    )
+    )  # fmt: skip
     tooltip = [
-        alt.Tooltip("row:N", title=safe(name)),
-        alt.Tooltip("released:Q", title="released", format=",.1f"),
-        alt.Tooltip("std:Q", title="noise σ", format=",.1f"),
+        alt.Tooltip("row:N", title=slot("name")),
+        *tips(released=("released", ",.1f"), std=("noise σ", ",.1f")),
+        *(tips(exact=("true", ",")) if truth else []),
     ]
-    has_truth = "exact" in frame
-    if has_truth:
-        tooltip.append(alt.Tooltip("exact:Q", title="true", format=","))
-    base = sources.chart(data).encode(tooltip=tooltip)
-    layers = [
-        base.mark_bar(stroke=None).encode(category, count, color=colour),
-    ]
-    if noise_known:
+    base = source("counts").encode(category, tooltip=tooltip)
+    layers = [as_part(base.mark_bar(stroke=None).encode(count), parts[0], looks)]
+    if noise:
         rule = base.mark_rule(color=GREY, strokeWidth=2)
-        layers.append(rule.encode(category, value("low:Q", title="records"), second("high")))
-    if has_truth:
-        truth = sources.chart(data.assign(part="true")).mark_point(
-            shape="diamond", filled=True, size=60, opacity=1
-        )
-        layers.append(truth.encode(category, value("exact:Q"), color=colour, tooltip=tooltip))
-    badge: Badge = NOT_PRIVATE if has_truth else "released"
-    columns = ["c0", "released", "std", *(["exact", "difference"] if has_truth else [])]
-    titles = [name, "released (records)", "noise σ", *(["true", "difference"] if has_truth else [])]
-    sentence = f"{title}: released counts with their 95 % noise interval."
-    if not noise_known:
-        sentence = f"{title}: counts without known noise, so without intervals."
-    elif has_truth:
-        inside = (frame["difference"].abs() <= 1.96 * frame["std"]).mean()
-        sentence = f"{title}: {percent(float(inside))} of the true counts lie within ±1.96 σ."
-    height = 260 if long else max(24 * len(ticks), 70)
-    table = frame[columns].set_axis(titles, axis=1)
-    return finished(alt.layer(*layers), sources, title, sentence, badge, table, height=height)
+        layers.append(rule.encode(value("low:Q", title="records"), second("high")))
+    if truth:
+        point = base.mark_point(shape="diamond", filled=True, size=60, opacity=1)
+        layers.append(as_part(point.encode(value("exact:Q")), parts[1], looks))
+    return alt.layer(*layers)
 
 
-_BINS = ("beyond 2 σ", "within 2 σ")
+def _bars_sentence(frame: pd.DataFrame, title: str, *, noise: bool) -> str:
+    if not noise:
+        return f"{title}: counts without known noise, so without intervals."
+    if "exact" not in frame:
+        return f"{title}: released counts with their 95 % noise interval."
+    inside = (frame["difference"].abs() <= Z95 * frame["std"]).mean()
+    return f"{title}: {percent(float(inside))} of the true counts lie within ±{Z95} σ."
 
 
-def noise_shape(frame: pd.DataFrame) -> Figure:
-    """Draw ``views.noise_shape``: do errors look like noise?"""
-    import altair as alt
-
-    sources = Sources()
-    data = frame.assign(
-        middle=(frame["low"] + frame["high"]) / 2,
-        part=np.where(frame["low"].abs().clip(lower=frame["high"].abs()) > 2, *_BINS),
-        law="noise alone",
-    )
-    scale = alt.Scale(domain=[-4, 4])
-    x = alt.X(
-        "low:Q", title="error ÷ noise σ (outer bars: all beyond)", scale=scale,
-        axis=axis_with(values=list(range(-4, 5)), format="d"),
-    )  # fmt: skip
-    y = alt.Y("cells:Q", title="cells", axis=axis_with(format="~s", grid=True, tickMinStep=1))
-    colour = alt.Color(
-        "part:N",
-        title=None,
-        scale=alt.Scale(domain=[_BINS[1], _BINS[0], "noise alone"], range=[SKY, ORANGE, RED]),
-        legend=legend_with(),
-    )
-    tooltip = [
-        alt.Tooltip("low:Q", title="from"),
-        alt.Tooltip("high:Q", title="to"),
-        alt.Tooltip("cells:Q", title="cells", format=","),
-        alt.Tooltip("normal:Q", title="by noise alone", format=",.1f"),
-    ]
-    base = sources.chart(data)
-    columns = base.mark_bar(stroke="white", strokeWidth=0.5).encode(
-        x, y, alt.X2("high"), alt.Y2(datum=0), color=colour, tooltip=tooltip
-    )
-    law = base.mark_line(point=True, strokeWidth=2).encode(
-        alt.X("middle:Q", scale=scale), alt.Y("normal:Q"), color=alt.Color("law:N"), tooltip=tooltip
-    )
-    total = int(frame["cells"].sum())
-    beyond = int(data.loc[data["part"] == _BINS[0], "cells"].sum())
-    sentence = (
-        f"{beyond:,} of {total:,} cells err by more than 2 σ; noise alone would do so in "
-        f"{0.0455 * total:,.0f}."
-    )
-    table = frame[["low", "high", "cells", "normal"]].set_axis(
-        ["from (σ)", "to (σ)", "cells", "cells by noise alone"], axis=1
-    )
-    return finished(
-        alt.layer(columns, law), sources, "Does noise look like noise?", sentence, NOT_PRIVATE,
-        table, height=190,
-    )  # fmt: skip
+def _bars_table(frame: pd.DataFrame, name: str) -> pd.DataFrame:
+    more = ["exact", "difference"] if "exact" in frame else []
+    titles = [name, "released (records)", "noise σ", *(["true", "difference"] if more else [])]
+    return frame[["c0", "released", "std", *more]].set_axis(titles, axis=1)

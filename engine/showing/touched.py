@@ -3,115 +3,95 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from engine.showing.figure import (
-    Figure,
-    Sources,
-    axis_above,
-    axis_with,
-    finished,
-    legend_with,
-)
+from engine.showing.figure import Columns, Figure, columns, drawn
+from engine.showing.guides import axis_above, axis_with, legend_with, scale_of, source, tips
 from engine.showing.palette import BLUE, GREY, RED
+from engine.showing.template import Template, form, slot, slots
 from engine.showing.texts import distinct
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_ACROSS = 24
+"""Tiles in a row."""
+
+
+class _Way(NamedTuple):
+    """One of the ways to draw it: a form, its height, data and values for its places."""
+
+    form: Template
+    height: int
+    data: dict[str, Columns]
+    values: dict[str, Any]
+
 
 def touched(frame: pd.DataFrame, names: Sequence[str], *, threshold: float | None) -> Figure:
     """Draw ``views.touched``: which answers a round changed, and how far."""
-    sources = Sources()
     changed = int(frame["touched"].sum())
     rest = "; the others stand as they were" if changed < len(frame) else ""
     sentence = (
         f"{changed:,} of {len(frame):,} answers hold a measured residual and were rewritten{rest}."
     )
-    table = frame[["label", "cells", "touched", "moved"]].set_axis(
-        ["marginal", "cells", "rewritten", "moved (L1, records)"], axis=1
-    )
     pairs = bool((frame["degree"] == 2).all()) and 3 < len(names) <= 20
     if pairs and len(frame) == len(names) * (len(names) - 1) // 2:
-        chart, height = _pair_grid(sources, frame, names)
-    elif len(frame) <= 24:
-        chart, height = _moved_bars(sources, frame, threshold)
+        way = _pair_grid(frame, names)
+    elif len(frame) <= _ACROSS:
+        way = _moved_bars(frame, threshold)
         if threshold is not None:
             sentence += f" Dashed: {threshold:,.0f} records, what noise alone moves the chosen one."
     else:
-        chart, height = _tiles(sources, frame)
-    title = "Which answers changed"
-    return finished(chart, sources, title, sentence, "released", table, height=height)
+        way = _tiles(frame)
+
+    def table() -> pd.DataFrame:
+        return frame[["label", "cells", "touched", "moved"]].set_axis(
+            ["marginal", "cells", "rewritten", "moved (L1, records)"], axis=1
+        )
+
+    return drawn(
+        way.form, title="Which answers changed", sentence=sentence, of=[frame], table=table,
+        height=way.height, data=way.data, **way.values,
+    )  # fmt: skip
 
 
-def _pair_grid(sources: Sources, frame: pd.DataFrame, names: Sequence[str]) -> tuple[Any, int]:
-    import altair as alt
+def _answers(frame: pd.DataFrame, **more: Any) -> Columns:
+    states = ["rewritten" if t else "untouched" for t in frame["touched"].tolist()]
+    kept = {name: frame[name] for name in ("moved", "cells", "touched", "selected")}
+    return columns(
+        len(frame), name=distinct(frame["label"], longest=60), state=states, **kept, **more
+    )
 
+
+def _touched_tips() -> list[Any]:
+    return tips(
+        name=("marginal", None), state=("answer", None), moved=("moved by (records)", ",.0f"),
+        cells=("cells", ","),
+    )  # fmt: skip
+
+
+# -- all pairs -------------------------------------------------------------------------------------
+
+
+def _pair_grid(frame: pd.DataFrame, names: Sequence[str]) -> _Way:
     labels = distinct(names, longest=18)
-    data = frame.assign(
-        x=[labels[i] for i in frame["first"]],
-        y=[labels[i] for i in frame["second"]],
-        name=distinct(frame["label"], longest=60),
-        state=_states(frame),
+    answers = _answers(
+        frame,
+        x=[labels[i] for i in frame["first"].tolist()],
+        y=[labels[i] for i in frame["second"].tolist()],
     )
-    x = alt.X(
-        "x:N", title="attribute", sort=labels[:-1], axis=axis_with(labelAngle=-35, labelLimit=110)
-    )
-    y = alt.Y("y:N", title=None, sort=labels[1:], axis=axis_with(labelLimit=120))
-    base = sources.chart(data).encode(x=x, y=y, tooltip=_touched_tooltip())
-    return alt.layer(*_squares(base)), 34 * (len(names) - 1) + 10
+    values = {"across": labels[:-1], "down": labels[1:]}
+    return _Way(_grid(), 34 * (len(names) - 1) + 10, {"answers": answers}, values)
 
 
-def _moved_bars(sources: Sources, frame: pd.DataFrame, threshold: float | None) -> tuple[Any, int]:
-    import altair as alt
-    import pandas as pd
-
-    names = distinct(frame["label"], longest=44)
-    rows = [("◆ " if s else "") + n for n, s in zip(names, frame["selected"], strict=True)]
-    data = frame.assign(row=rows, name=names, state=_states(frame))
-    order = [r for _, r in sorted(zip(-frame["moved"], rows, strict=True), key=lambda p: p[0])]
-    y = alt.Y("row:N", title=None, sort=order, axis=axis_above(), scale=alt.Scale(paddingInner=0.6))
-    colour = alt.Color(
-        "state:N",
-        title=None,
-        scale=alt.Scale(domain=["rewritten", "untouched"], range=[BLUE, GREY]),
-        legend=legend_with(),
-    )
-    x = alt.X(
-        "moved:Q", title="how far the answer moved (L1, records)", axis=axis_with(format="~s")
-    )
-    base = sources.chart(data).encode(y=y, color=colour, tooltip=_touched_tooltip())
-    bars = base.mark_bar(height=13).encode(x=x)
-    still = base.transform_filter(~alt.datum.touched).mark_point(
-        shape="circle", filled=False, size=50, opacity=1
-    )
-    layers = [bars, still.encode(x=x)]
-    if threshold is not None:
-        rule = sources.chart(pd.DataFrame({"moved": [threshold]}))
-        dashed = rule.mark_rule(strokeDash=[5, 4], color=RED, strokeWidth=2, opacity=0.6)
-        layers.insert(0, dashed.encode(x=x))
-    return alt.layer(*layers), 38 * len(frame) + 8
-
-
-def _tiles(sources: Sources, frame: pd.DataFrame) -> tuple[Any, int]:
+@form
+def _grid() -> Any:
     import altair as alt
 
-    across = 24
-    data = frame.assign(
-        x=[k % across for k in range(len(frame))],
-        y=[k // across for k in range(len(frame))],
-        name=distinct(frame["label"], longest=60),
-        state=_states(frame),
-    )
-    axis = axis_with(labels=False, grid=False)
-    x = alt.X("x:O", title=f"the {len(frame):,} answers, in order", axis=axis)
-    y = alt.Y("y:O", title=None, axis=None)
-    base = sources.chart(data).encode(x=x, y=y, tooltip=_touched_tooltip())
-    return alt.layer(*_squares(base)), 20 * (int(data["y"].max()) + 1) + 10
-
-
-def _states(frame: pd.DataFrame) -> list[str]:
-    return ["rewritten" if t else "untouched" for t in frame["touched"]]
+    axis = axis_with(labelAngle=-35, labelLimit=110)
+    x = alt.X("x:N", title="attribute", sort=slots("across"), axis=axis)
+    y = alt.Y("y:N", title=None, sort=slots("down"), axis=axis_with(labelLimit=120))
+    return alt.layer(*_squares(source("answers").encode(x=x, y=y, tooltip=_touched_tips())))
 
 
 def _squares(base: Any) -> list[Any]:
@@ -132,12 +112,66 @@ def _squares(base: Any) -> list[Any]:
     return [empty, filled.encode(color=colour), marks]
 
 
-def _touched_tooltip() -> list[Any]:
+# -- a few of any size -----------------------------------------------------------------------------
+
+
+def _moved_bars(frame: pd.DataFrame, threshold: float | None) -> _Way:
+    names = distinct(frame["label"], longest=44)
+    rows = [("◆ " if s else "") + n for n, s in zip(names, frame["selected"], strict=True)]
+    answers = _answers(frame, row=rows)
+    farthest = sorted(range(len(rows)), key=lambda k: -answers["moved"][k])
+    data: dict[str, Columns] = {"answers": answers}
+    if threshold is not None:
+        data["threshold"] = {"moved": [threshold]}
+    values = {"order": [rows[k] for k in farthest]}
+    return _Way(_bars(threshold=threshold is not None), 38 * len(frame) + 8, data, values)
+
+
+@form
+def _bars(*, threshold: bool) -> Any:
     import altair as alt
 
-    return [
-        alt.Tooltip("name:N", title="marginal"),
-        alt.Tooltip("state:N", title="answer"),
-        alt.Tooltip("moved:Q", title="moved by (records)", format=",.0f"),
-        alt.Tooltip("cells:Q", title="cells", format=","),
-    ]
+    y = alt.Y(
+        "row:N", title=None, sort=slots("order"), axis=axis_above(),
+        scale=alt.Scale(paddingInner=0.6),
+    )  # fmt: skip
+    colour = alt.Color(
+        "state:N", title=None, legend=legend_with(),
+        scale=scale_of(["rewritten", "untouched"], [BLUE, GREY]),
+    )  # fmt: skip
+    title = "how far the answer moved (L1, records)"
+    x = alt.X("moved:Q", title=title, axis=axis_with(format="~s"))
+    base = source("answers").encode(y=y, color=colour, tooltip=_touched_tips())
+    still = base.transform_filter(~alt.datum.touched).mark_point(
+        shape="circle", filled=False, size=50, opacity=1
+    )
+    layers = [base.mark_bar(height=13).encode(x=x), still.encode(x=x)]
+    if threshold:
+        rule = source("threshold").mark_rule(
+            strokeDash=[5, 4], color=RED, strokeWidth=2, opacity=0.6
+        )
+        layers.insert(0, rule.encode(x=x))
+    return alt.layer(*layers)
+
+
+# -- many ------------------------------------------------------------------------------------------
+
+
+def _tiles(frame: pd.DataFrame) -> _Way:
+    count = len(frame)
+    answers = _answers(
+        frame, x=[k % _ACROSS for k in range(count)], y=[k // _ACROSS for k in range(count)]
+    )
+    rows = (count - 1) // _ACROSS + 1
+    values = {"heading": f"the {count:,} answers, in order"}
+    return _Way(_tile_rows(), 20 * rows + 10, {"answers": answers}, values)
+
+
+@form
+def _tile_rows() -> Any:
+    import altair as alt
+
+    axis = axis_with(labels=False, grid=False)
+    x = alt.X("x:O", title=slot("heading"), axis=axis)
+    y = alt.Y("y:O", title=None, axis=None)
+    return alt.layer(*_squares(source("answers").encode(x=x, y=y, tooltip=_touched_tips())))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any, Literal
 
+import pyarrow as pa
 import streamlit as st
 
 from engine.charts import Figure
@@ -54,12 +55,25 @@ def draw(
         more: dict[str, Any] = {}
         if on_pick is not None:
             more = {"on_select": on_pick, "selection_mode": "pick"}
-        spec = lecture.enlarged(figure.spec()) if lecture.presenting() else figure.spec()
+        form = lecture.enlarged(figure.form()) if lecture.presenting() else figure.form()
+        spec = {**form, "datasets": _arrow(figure)} if figure.columns else form
         st.vega_lite_chart(spec, width="stretch", alt=figure.alt, key=key, **more)
     if not lecture.presenting():
         st.caption(text.plain(figure.alt, longest=600))
     if table:
         _table(figure, key)
+
+
+def _arrow(figure: Figure) -> dict[str, bytes]:
+    """The figure's numbers as Arrow, column by column: what the browser gets, made once."""
+    sources = {}
+    for name, columns in figure.columns.items():
+        table = pa.table({field: pa.array(values) for field, values in columns.items()})
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.schema) as stream:
+            stream.write_table(table)
+        sources[name] = sink.getvalue().to_pybytes()
+    return sources
 
 
 def picked(key: str) -> list[dict[str, Any]]:

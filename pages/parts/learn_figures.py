@@ -12,6 +12,8 @@ from engine.charts import Figure
 from engine.domain import subsets
 from engine.selection import EXPECTED_ABSOLUTE
 from engine.showing import learning, learning_rounds
+from engine.showing.badges import PUBLIC
+from engine.showing.framed import framed
 from engine.showing.learning import Stage
 from engine.types import FloatArray
 from engine.views import percent
@@ -138,7 +140,8 @@ def noise() -> None:
     )
     left, right = st.columns([3, 2], gap="large")
     with left:
-        figures.draw(learning.cloud(pairs, covariance, sentence=sentence), "learn_cloud")
+        drawn = framed({"x": pairs[:, 0], "y": pairs[:, 1]}, PUBLIC)
+        figures.draw(learning.cloud(drawn, covariance, sentence=sentence), "learn_cloud")
     with right:
         figures.draw(
             learning.stages(
@@ -364,7 +367,7 @@ def _vote(sums: object, true: float) -> None:
         f"Over 400 draws the sums as measured average {kept:.4g} (true: {true:g}); with negative "
         f"counts cut off {cut:.4g}: too large by {cut - true:.3g}."
     )
-    figures.draw(learning.bias(sums, sentence=said), "learn_bias")
+    figures.draw(learning.bias(sums, true=true, sentence=said), "learn_bias")
     right = "Right" if vote.startswith("a feature") else "Look again"
     st.markdown(
         f"**{right}:** noise goes both ways and cancels in a sum. Cut off one side and every sum "

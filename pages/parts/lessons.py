@@ -17,6 +17,8 @@ from engine import axes
 from engine.completing.projection import clip_table
 from engine.domain import subsets
 from engine.noise import probabilities
+from engine.showing.badges import PUBLIC, RELEASED
+from engine.showing.framed import framed
 from engine.showing.learning import Stage
 from engine.types import AttributeSet, FloatArray
 from pages.parts import session, study
@@ -110,12 +112,13 @@ def water(sizes: tuple[int, ...], known: Mapping[AttributeSet, float], budget: f
     added = engine.plan(cost, gain, before, budget=budget)
     ratio = np.sqrt(gain / cost)
     isotropic = np.array([budget / math.prod(s) for s in outside])
-    frame = pd.DataFrame(
+    frame = framed(
         {
             "label": [name_of(tau) for tau in taus], "width": cost * ratio,
             "bottom": before / ratio, "top": (before + added) / ratio, "known": before,
             "added": added, "share": cost * added / budget, "isotropic": isotropic,
-        }
+        },
+        PUBLIC,
     )  # fmt: skip
     level = float(frame.loc[frame["added"] > 0, "top"].max())
     return Water(
@@ -139,12 +142,13 @@ def name_of(tau: AttributeSet) -> str:
 def chances(scores: Mapping[str, float], epsilon: float, sensitivity: float = 1.0) -> pd.DataFrame:
     """What the exponential mechanism does with these scores."""
     values = np.array(list(scores.values()), dtype=float)
-    return pd.DataFrame(
+    return framed(
         {
             "label": list(scores),
             "score": values,
             "probability": probabilities(epsilon * values / (2 * sensitivity)),
-        }
+        },
+        PUBLIC,
     )
 
 
@@ -158,16 +162,17 @@ def noisy_counts(
     true = np.array(list(counts.values()), dtype=float)
     rng = engine.rehearsal_noise(seed)
     draws = true + rng.gaussian((400, len(true)), variance=sigma**2)
-    one = pd.DataFrame(
-        {"label": list(counts), "true": true, "noisy": draws[0], "clipped": draws[0].clip(min=0)}
+    one = framed(
+        {"label": list(counts), "true": true, "noisy": draws[0], "clipped": draws[0].clip(min=0)},
+        PUBLIC,
     )
-    sums = pd.DataFrame(
+    sums = framed(
         {
             "sum": np.concatenate([draws.sum(axis=1), draws.clip(min=0).sum(axis=1)]),
             "how": ["as measured"] * 400 + ["cut off at zero"] * 400,
-        }
+        },
+        PUBLIC,
     )
-    sums.attrs["true"] = float(true.sum())
     return one, sums
 
 
@@ -196,15 +201,16 @@ def lazy_work(run: session.Watched) -> pd.DataFrame:
     """Cells each round rewrote, and those of a full update."""
     total = run.workload.layout.total_cells
     done = [m.event for m in run.moments if isinstance(m.event, engine.RoundEnded)]
-    return pd.DataFrame(
-        {"round": [e.round for e in done], "lazy": [e.work.cells for e in done], "full": total}
+    return framed(
+        {"round": [e.round for e in done], "lazy": [e.work.cells for e in done], "full": total},
+        RELEASED,
     )
 
 
 def annealing(run: session.Watched) -> pd.DataFrame:
     """How far each round moved its answer, what noise moves it, and the round's noise."""
     done = [m.event for m in run.moments if isinstance(m.event, engine.RoundEnded)]
-    return pd.DataFrame(
+    return framed(
         [
             {
                 "round": e.round, "change": e.change, "threshold": e.threshold,
@@ -212,7 +218,8 @@ def annealing(run: session.Watched) -> pd.DataFrame:
                 "rho": float(e.rho_measure + e.rho_select),
             }
             for e in done
-        ]
+        ],
+        RELEASED,
     )  # fmt: skip
 
 
@@ -225,7 +232,7 @@ def holders(attributes: int, degree: int, tau: Sequence[int]) -> pd.DataFrame:
         {"label": domain.label(attrs), "holds": workload.layout.index[attrs] in touched}
         for attrs in workload.marginals
     ]
-    return pd.DataFrame(rows)
+    return framed(rows, PUBLIC)
 
 
 def promise(epsilon: float) -> Fraction:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import textwrap
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,22 +17,6 @@ FOLDER = Path(__file__).parents[2] / "tests" / "benchmarks"
 """Where a checkout keeps them; an installation without its tests has none."""
 _PUBLIC = "figure3"  # times on random numbers; everything else compares with records
 _MARKS: dict[Badge, tuple[str, str]] = {"public": ("■", BLUE), NOT_PRIVATE: ("▲", RED)}
-
-
-@dataclass(slots=True)
-class Kept:
-    """A chart's description from a file, where a ``Figure`` has an Altair chart."""
-
-    content: dict[str, Any]
-    datasets: dict[str, Any] = field(default_factory=dict)
-
-    def copy(self, *, deep: bool) -> Kept:
-        """Return itself: nothing changes it."""
-        return self
-
-    def to_dict(self, *, validate: bool) -> dict[str, Any]:
-        """Return the description."""
-        return self.content
 
 
 def experiments() -> None:
@@ -131,4 +114,4 @@ def _figure(
     content = {**spec, "title": heading, "data": {"values": rows}}
     facts = [f"{row['case']}, {row['measure']}: {row['ours']}" for row in said.to_dict("records")]
     sentence = ". ".join([title, *facts[:3]]) + "."
-    return Figure(title, Kept(content), sentence, badge, pd.DataFrame(rows))
+    return Figure(title, content, sentence, badge, pd.DataFrame(rows))

@@ -12,8 +12,10 @@ import engine
 from engine.charts import Figure
 from engine.demonstrating import comparison
 from engine.showing import contenders, learning, learning_rounds, versus
+from engine.showing.badges import PUBLIC, RELEASED
+from engine.showing.framed import framed
 from pages.parts import lecture, lessons
-from tests.pages.test_charts import HOSTILE, _fields
+from tests.pages.test_charts import HOSTILE, _fields, rebuilt
 
 
 @pytest.fixture(scope="module")
@@ -59,34 +61,43 @@ def _overlaid() -> Iterator[Figure]:
     names = ("as it is", "constructor")
     yield versus.overlay(frame, names)
     yield versus.difference(frame, names)
-    yield versus.allocation([{0: 0.1, 1: 0.5}, {0: 0.2, 2: 0.7}], names)
+    yield versus.allocation(
+        framed(
+            {"who": [names[0], names[0], names[1]], "size": [0, 1, 2], "share": [0.1, 0.5, 0.7]},
+            RELEASED,
+        )
+    )
 
 
 def _taught(domain: engine.Domain) -> Iterator[Figure]:
     mu = np.arange(6.0).reshape(2, 3)
     yield learning.stages(lessons.taken_apart(mu, (0,)), title="Apart", sentence="So it is.")
     draws = lessons.residual_noise(3, 2.0)
-    yield learning.cloud(draws, 4 * lessons.structure(3), sentence="A cloud of noise.")
+    drawn = framed({"x": draws[:, 0], "y": draws[:, 1]}, PUBLIC)
+    yield learning.cloud(drawn, 4 * lessons.structure(3), sentence="A cloud of noise.")
     found = lessons.water((2, 3), {(): 1.0}, 1.0)
     yield learning_rounds.vessels(found.frame, level=found.level, budget=1.0)
     chances = lessons.chances(dict.fromkeys(HOSTILE, 1.0), 0.5)
     yield learning_rounds.chances(chances, epsilon=0.5)
-    yield learning_rounds.work(pd.DataFrame({"round": [1, 2], "lazy": [3, 4], "full": [9, 9]}))
+    done = {"round": [1, 2], "lazy": [3, 4], "full": [9, 9]}
+    yield learning_rounds.work(framed(done, RELEASED))
     yield learning_rounds.members(lessons.holders(5, 2, (0,)), sentence="These hold it.")
-    rounds = pd.DataFrame(
+    rounds = framed(
         {"round": [1, 2], "change": [9.0, 1.0], "threshold": [3.0, 3.0], "sigma": [2.0, 1.0],
-         "annealed": [False, True], "last": [False, False]}
+         "annealed": [False, True], "last": [False, False]},
+        RELEASED,
     )  # fmt: skip
     yield learning_rounds.annealing(rounds)
     one, sums = lessons.noisy_counts(dict.fromkeys(HOSTILE, 1), 2.0, seed=0)
     yield learning.below_zero(one, sentence="Some are below zero.")
-    yield learning.bias(sums, sentence="Cut off they are too large.")
+    yield learning.bias(sums, true=19.0, sentence="Cut off they are too large.")
 
 
 def test_every_chart_is_valid_and_labelled(figures: list[Figure]) -> None:
     assert len(figures) == 18
     for figure in figures:
-        content = figure.chart.to_dict()  # checked against the schema here
+        content = rebuilt(figure)
+        assert content == figure.spec() | {"$schema": content["$schema"]}
         assert figure.alt.endswith(".")
         assert figure.badge in content["title"]["subtitle"]
         assert content["usermeta"]["embedOptions"]["actions"] is False

@@ -10,11 +10,13 @@ import numpy as np
 
 from engine.demonstrating.evaluation import Insight, NotReleased
 from engine.domain import Domain
+from engine.showing.badges import NOT_PRIVATE
+from engine.showing.framed import framed
 from engine.types import AttributeSet
 from engine.workload import Workload
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from engine.showing.frame import Frame
 
 TOP = 12
 """Candidates shown one by one; the rest are counted together."""
@@ -90,16 +92,14 @@ def mean_l1(insight: Insight, workload: Workload) -> float:
     return float(np.mean(insight.error_term[rows] / weights[rows]))
 
 
-def selection(seen: Glimpse, domain: Domain, chosen: AttributeSet | None) -> pd.DataFrame:
+def selection(seen: Glimpse, domain: Domain, chosen: AttributeSet | None) -> Frame:
     """Return how a round selected. Not private.
 
     Returns:
         One row a candidate, most probable first: label, weight, l1, error, noise, score,
         probability and chosen.
     """
-    import pandas as pd
-
-    return pd.DataFrame(
+    return framed(
         [
             {
                 "label": domain.label(c.attrs),
@@ -112,18 +112,17 @@ def selection(seen: Glimpse, domain: Domain, chosen: AttributeSet | None) -> pd.
                 "chosen": c.attrs == chosen,
             }
             for c in seen.candidates
-        ]
+        ],
+        NOT_PRIVATE,
     )
 
 
-def errors(mean_errors: Sequence[float], records: int) -> pd.DataFrame:
+def errors(mean_errors: Sequence[float], records: int) -> Frame:
     """Return the error after each round. Not private.
 
     Returns:
         Columns round (0: before the first one) and error: mean L1 over the workload's marginals
         divided by N, or in records if there are none.
     """
-    import pandas as pd
-
     values = [error / records if records else error for error in mean_errors]
-    return pd.DataFrame({"round": range(len(values)), "error": values})
+    return framed({"round": range(len(values)), "error": values}, NOT_PRIVATE)

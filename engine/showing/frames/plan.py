@@ -12,11 +12,13 @@ import numpy as np
 
 from engine.accounting import epsilon_from, rho_from
 from engine.domain import Domain, subsets
+from engine.showing.badges import PUBLIC
+from engine.showing.framed import framed
 from engine.types import AttributeSet
 from engine.workload import Workload
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from engine.showing.frame import Frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,15 +115,13 @@ def cost(mechanism: Any, workload: Workload, *, slowness: float = 1.0) -> Cost:
     )
 
 
-def asked(domain: Domain, weights: Mapping[AttributeSet, float]) -> pd.DataFrame:
+def asked(domain: Domain, weights: Mapping[AttributeSet, float]) -> Frame:
     """Return the grid of attributes by attributes: which of its tables are asked for.
 
     Returns:
         One row a pair, and one an attribute alone (first = second): first, second (positions),
         label, cells, weight (0: not asked for) and holding (larger tables asked for that hold it).
     """
-    import pandas as pd
-
     holding: dict[AttributeSet, int] = {}
     for attrs in weights:
         for smaller in subsets(attrs):
@@ -141,12 +141,12 @@ def asked(domain: Domain, weights: Mapping[AttributeSet, float]) -> pd.DataFrame
                     "holding": holding.get(attrs, 0),
                 }
             )
-    return pd.DataFrame(rows)
+    return framed(rows, PUBLIC)
 
 
 def predicted(
     workload: Workload, planner: Mapping[AttributeSet, float], split: Mapping[AttributeSet, float]
-) -> pd.DataFrame:
+) -> Frame:
     """Return the expected error of two batch mechanisms, marginal by marginal.
 
     Args:
@@ -157,11 +157,9 @@ def predicted(
     Returns:
         label, degree, cells, weight, planner and split (L1, records), largest error first.
     """
-    import pandas as pd
-
     domain = workload.domain
-    frame = pd.DataFrame(
-        [
+    rows: list[dict[str, Any]] = sorted(
+        (
             {
                 "label": domain.label(attrs),
                 "degree": len(attrs),
@@ -171,14 +169,15 @@ def predicted(
                 "split": split[attrs],
             }
             for attrs, weight in workload.weights.items()
-        ]
+        ),
+        key=lambda row: -row["planner"],
     )
-    return frame.sort_values("planner", ascending=False, kind="stable", ignore_index=True)
+    return framed(rows, PUBLIC)
 
 
 def predicted_curve(
     planner: float, split: float, *, rho: float | Fraction, delta: float, epsilons: Sequence[float]
-) -> pd.DataFrame:
+) -> Frame:
     """Return the predicted mean error for other budgets.
 
     All variances of a batch mechanism go with 1/rho, so one prediction gives them all.
@@ -193,17 +192,16 @@ def predicted_curve(
     Returns:
         epsilon, rho, planner and split (mean L1, records).
     """
-    import pandas as pd
-
     rhos = [rho_from(epsilon=epsilon, delta=delta) for epsilon in epsilons]
     factor = np.sqrt(float(rho) / np.asarray(rhos))
-    return pd.DataFrame(
+    return framed(
         {
             "epsilon": list(epsilons),
             "rho": rhos,
             "planner": planner * factor,
             "split": split * factor,
-        }
+        },
+        PUBLIC,
     )
 
 

@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from engine import grem
+from engine.completing.release import Release
+from engine.demonstrating import comparison
 from engine.domain import Domain, subsets
 from engine.released import Allocation, Beliefs, Measurement
 from engine.residuals import privacy_cost
+from engine.showing.badges import RELEASED
+from engine.showing.framed import framed
 from engine.trace import Event, RoundEnded, Started
 from engine.types import AttributeSet
 from engine.workload import Workload
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from engine.showing.frame import Frame
 
 POINTS = 400
 """Most values of one residual drawn one by one; beyond it, as many evenly spaced quantiles."""
+Z95 = 1.96
+"""Noise standard deviations that hold 95 % of a normal law, as every text here rounds them."""
 
 
-def budget(events: Sequence[Event]) -> pd.DataFrame:
+def budget(events: Sequence[Event]) -> Frame:
     """Return the ledger as segments that lie end to end: one pair a round, then what is left.
 
     Args:
@@ -35,8 +41,6 @@ def budget(events: Sequence[Event]) -> pd.DataFrame:
         ``left``), rho, exact (the fraction as text), start and end (in rho). The exact fractions
         add up to the total.
     """
-    import pandas as pd
-
     total = _started(events).rho_total
     rows: list[dict[str, Any]] = []
     spent = Fraction(0)
@@ -49,7 +53,7 @@ def budget(events: Sequence[Event]) -> pd.DataFrame:
                 rows.append(_segment(number, part, spent, rho))
                 spent += rho
     rows.append(_segment(-1, "left", spent, total - spent))
-    return pd.DataFrame(rows)
+    return framed(rows, RELEASED)
 
 
 def _segment(number: int, part: str, start: Fraction, rho: Fraction) -> dict[str, Any]:
@@ -69,7 +73,7 @@ def _started(events: Sequence[Event]) -> Started:
     return first
 
 
-def allocation(event: RoundEnded, domain: Domain, gamma: AttributeSet) -> pd.DataFrame:
+def allocation(event: RoundEnded, domain: Domain, gamma: AttributeSet) -> Frame:
     """Return what a round added to each residual within a marginal.
 
     Args:
@@ -83,8 +87,6 @@ def allocation(event: RoundEnded, domain: Domain, gamma: AttributeSet) -> pd.Dat
         sigma_before, sigma_now, and sigma_equal, what an equal split of the round's budget would
         have left. Sigmas are infinite where nothing is known; unit records.
     """
-    import pandas as pd
-
     planned = {a.attrs: a for a in _allocations(event, domain, gamma)}
     count = len(event.allocations) or max(len({m.attrs for m in event.measurements}), 1)
     share_each = float(event.rho_measure) / count
@@ -110,7 +112,7 @@ def allocation(event: RoundEnded, domain: Domain, gamma: AttributeSet) -> pd.Dat
                 "sigma_equal": _sigma(equal),
             }
         )
-    return pd.DataFrame(rows)
+    return framed(rows, RELEASED)
 
 
 def _allocations(event: RoundEnded, domain: Domain, gamma: AttributeSet) -> list[Allocation]:
@@ -132,7 +134,7 @@ def _sigma(precision: float) -> float:
     return 1.0 / math.sqrt(precision) if precision > 0 else math.inf
 
 
-def measured(measurements: Sequence[Measurement], domain: Domain) -> pd.DataFrame:
+def measured(measurements: Sequence[Measurement], domain: Domain) -> Frame:
     """Return measured residuals, value by value, in units of their own noise.
 
     An entry of a residual over m attributes has noise standard deviation sigma 2^(m/2), since its
@@ -143,32 +145,25 @@ def measured(measurements: Sequence[Measurement], domain: Domain) -> pd.DataFram
         Columns label, degree, value (records), noise_sd (records), scaled (value / noise_sd),
         outside (whether beyond ±1.96) and of.
     """
-    import pandas as pd
-
-    parts = []
+    columns: dict[str, list[Any]] = {name: [] for name in _MEASURED}
     for one in measurements:
         values = np.sort(one.values.ravel())
         if len(values) > POINTS:
             values = np.quantile(values, np.linspace(0, 1, POINTS))
         sd = math.sqrt(one.variance * 2 ** len(one.attrs))
-        parts.append(
-            pd.DataFrame(
-                {
-                    "label": domain.label(one.attrs),
-                    "degree": len(one.attrs),
-                    "value": values,
-                    "noise_sd": sd,
-                    "scaled": values / sd,
-                    "outside": np.abs(values) > 1.96 * sd,
-                    "of": one.values.size,
-                }
-            )
-        )
-    columns = ["label", "degree", "value", "noise_sd", "scaled", "outside", "of"]
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+        same = {"label": domain.label(one.attrs), "degree": len(one.attrs), "noise_sd": sd}
+        for name, value in {**same, "of": one.values.size}.items():
+            columns[name] += [value] * len(values)
+        columns["value"] += values.tolist()
+        columns["scaled"] += (values / sd).tolist()
+        columns["outside"] += (np.abs(values) > Z95 * sd).tolist()
+    return framed(columns, RELEASED)
 
 
-def touched(before: Beliefs, after: Beliefs, event: RoundEnded, workload: Workload) -> pd.DataFrame:
+_MEASURED = ("label", "degree", "value", "noise_sd", "scaled", "outside", "of")
+
+
+def touched(before: Beliefs, after: Beliefs, event: RoundEnded, workload: Workload) -> Frame:
     """Return what a round did to every marginal of the workload, and to the one selected.
 
     Returns:
@@ -176,8 +171,6 @@ def touched(before: Beliefs, after: Beliefs, event: RoundEnded, workload: Worklo
         grid of pairs), cells, touched, moved (L1 distance between its two estimates, records) and
         selected.
     """
-    import pandas as pd
-
     domain = workload.domain
     taus = {m.attrs for m in event.measurements}
     changes = after.changes_since(before, taus)
@@ -199,4 +192,21 @@ def touched(before: Beliefs, after: Beliefs, event: RoundEnded, workload: Worklo
                 "selected": gamma == event.selected,
             }
         )
-    return pd.DataFrame(rows)
+    return framed(rows, RELEASED)
+
+
+def spending(releases: Mapping[str, Release]) -> Frame:
+    """Return where releases spent their budgets, by the size of what was measured.
+
+    Args:
+        releases: Each with a name of its own.
+
+    Returns:
+        who (the name), size (attributes in the residual) and share of the whole budget.
+    """
+    rows = [
+        {"who": name, "size": size, "share": share}
+        for name, release in releases.items()
+        for size, share in comparison.spending(release).items()
+    ]
+    return framed(rows, RELEASED)

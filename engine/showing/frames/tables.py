@@ -12,13 +12,18 @@ import numpy as np
 from engine.demonstrating.evaluation import Comparison, NotReleased
 from engine.domain import Domain
 from engine.released import Estimate
+from engine.showing.badges import NOT_PRIVATE, RELEASED, badge_of
+from engine.showing.framed import framed
+from engine.showing.frames.rounds import Z95
 from engine.types import AttributeSet, FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from engine.showing.frame import Frame
 
-def released(estimate: Estimate, at: Mapping[int, int] | None = None) -> pd.DataFrame:
+
+def released(estimate: Estimate, at: Mapping[int, int] | None = None) -> Frame:
     """Return an estimate cell by cell.
 
     Args:
@@ -29,22 +34,21 @@ def released(estimate: Estimate, at: Mapping[int, int] | None = None) -> pd.Data
         For each attribute left, its codes i0, i1, ... and labels c0, c1, ...; released and std
         (records; NaN where the noise is not known).
     """
-    frame = _cells(estimate.domain, estimate.attrs, at or {})
-    frame["released"] = _slice(estimate.values, estimate.attrs, at or {})
-    frame["std"] = math.nan if estimate.std is None else estimate.std
-    return frame
+    columns = _cells(estimate.domain, estimate.attrs, at or {})
+    columns["released"] = _slice(estimate.values, estimate.attrs, at or {})
+    std = math.nan if estimate.std is None else estimate.std
+    columns["std"] = np.full(columns["released"].shape, std)
+    return framed(columns, RELEASED)
 
 
-def _cells(domain: Domain, attrs: AttributeSet, at: Mapping[int, int]) -> pd.DataFrame:
-    import pandas as pd
-
+def _cells(domain: Domain, attrs: AttributeSet, at: Mapping[int, int]) -> dict[str, Any]:
     left = [i for i in attrs if i not in at]
     index = np.indices(domain.shape(tuple(left))).reshape(len(left), -1)
     columns: dict[str, Any] = {}
     for k, (i, codes) in enumerate(zip(left, index, strict=True)):
         columns[f"i{k}"] = codes
         columns[f"c{k}"] = np.asarray(domain[i].labels, dtype=object)[codes]
-    return pd.DataFrame(columns, index=pd.RangeIndex(domain.cells(tuple(left))))
+    return columns
 
 
 def _slice(values: FloatArray, attrs: AttributeSet, at: Mapping[int, int]) -> FloatArray:
@@ -52,28 +56,27 @@ def _slice(values: FloatArray, attrs: AttributeSet, at: Mapping[int, int]) -> Fl
     return np.asarray(values[where], dtype=np.float64).ravel()
 
 
-def comparison(compared: Comparison, at: Mapping[int, int] | None = None) -> pd.DataFrame:
+def comparison(compared: Comparison, at: Mapping[int, int] | None = None) -> Frame:
     """Return a marginal beside the truth, cell by cell. Not private.
 
     Returns:
         As ``released``, and exact, difference (released less exact) and difference_sd (the same in
         standard deviations of its noise; NaN where that is not known).
     """
-    frame = _cells(compared.domain, compared.attrs, at or {})
+    columns = _cells(compared.domain, compared.attrs, at or {})
     std = compared.std if compared.std else math.nan
-    frame["released"] = _slice(compared.released, compared.attrs, at or {})
-    frame["std"] = std
-    frame["exact"] = _slice(compared.exact, compared.attrs, at or {})
-    frame["difference"] = frame["released"] - frame["exact"]
-    frame["difference_sd"] = frame["difference"] / std
-    return frame
+    released = _slice(compared.released, compared.attrs, at or {})
+    exact = _slice(compared.exact, compared.attrs, at or {})
+    columns |= {"released": released, "std": np.full(released.shape, std), "exact": exact}
+    columns |= {"difference": released - exact, "difference_sd": (released - exact) / std}
+    return framed(columns, NOT_PRIVATE)
 
 
-def cells_at(frame: pd.DataFrame, picked: Sequence[tuple[int, int]]) -> pd.DataFrame:
+def cells_at(frame: pd.DataFrame, picked: Sequence[tuple[int, int]]) -> Frame:
     """Return the rows of a table of two attributes that were pointed at, in their order."""
     keys = set(picked)
     chosen = [pair in keys for pair in zip(frame["i0"], frame["i1"], strict=True)]
-    return frame[chosen].reset_index(drop=True)
+    return framed(frame[chosen].reset_index(drop=True), badge_of(frame))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -101,7 +104,7 @@ def coverage(compared: Comparison) -> Coverage | None:
     """Count the cells whose 95 % interval holds the truth; None where the noise is not known."""
     if not compared.std:
         return None
-    within = np.abs(compared.difference) <= 1.96 * compared.std
+    within = np.abs(compared.difference) <= Z95 * compared.std
     return Coverage(int(within.size), int(within.sum()))
 
 
@@ -136,7 +139,7 @@ def coverage_limits(estimate: Estimate, *, adaptive: bool) -> list[str]:
     return limits
 
 
-def noise_shape(compared: Comparison) -> pd.DataFrame:
+def noise_shape(compared: Comparison) -> Frame:
     """Return how often the cells' errors have which size, beside the normal law. Not private.
 
     Args:
@@ -146,13 +149,13 @@ def noise_shape(compared: Comparison) -> pd.DataFrame:
         low and high (noise sigma; the outer bins hold everything beyond), cells, and normal: the
         cells that noise alone would put there.
     """
-    import pandas as pd
+    from scipy.special import ndtr
 
     assert compared.std
     edges = np.linspace(-4, 4, 17)
     scaled = np.clip(compared.difference.ravel() / compared.std, -3.999, 3.999)
     counts, _ = np.histogram(scaled, edges)
-    below = np.array([0.5 * math.erfc(-edge / math.sqrt(2)) for edge in edges])
-    below[0], below[-1] = 0.0, 1.0
+    below = np.array([0.0, *ndtr(edges[1:-1]), 1.0])  # the outer bins hold all beyond
     normal = np.diff(below) * scaled.size
-    return pd.DataFrame({"low": edges[:-1], "high": edges[1:], "cells": counts, "normal": normal})
+    columns = {"low": edges[:-1], "high": edges[1:], "cells": counts, "normal": normal}
+    return framed(columns, NOT_PRIVATE)
