@@ -78,8 +78,8 @@ class Figure:
         return alt.Chart.from_dict(self.spec())
 
     def form(self) -> dict[str, Any]:
-        """Return the Vega-Lite description without the numbers of ``columns``."""
-        return dict(self._content)
+        """Return the Vega-Lite description without the numbers of ``columns``, to be changed."""
+        return Template(self._content).filled({})
 
     def spec(self) -> dict[str, Any]:
         """Return the Vega-Lite description, its numbers as rows.
@@ -87,10 +87,8 @@ class Figure:
         It is not checked against the schema, which would take most of the time; the tests check
         every kind of chart.
         """
-        if not self.columns:
-            return dict(self._content)
         rows = {name: _rows(columns) for name, columns in self.columns.items()}
-        return {**self._content, "datasets": rows}
+        return {**self.form(), "datasets": rows} if rows else self.form()
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         return pictures.mimebundle(self)

@@ -280,8 +280,8 @@ def bias(frame: pd.DataFrame, *, true: float, sentence: str) -> Figure:
         height=110,
         data={
             "sums": columns(len(frame), sum=frame["sum"], how=frame["how"]),
-            "means": columns(len(means), sum=means["sum"], how=means["how"]),
             "true": {"sum": [true]},
+            "means": columns(len(means), sum=means["sum"], how=means["how"]),
         },
     )  # fmt: skip
 

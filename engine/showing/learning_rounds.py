@@ -43,7 +43,7 @@ def vessels(frame: pd.DataFrame, *, level: float, budget: float) -> Figure:
     shown = columns(
         len(frame), x=right - width, x2=right, middle=right - width / 2, zero=0.0, bottom=bottom,
         top=top, name=distinct(frame["label"], longest=14), wet=wet, known=frame["known"],
-        added=frame["added"], share=share,
+        added=frame["added"], share=share, width=width, isotropic=frame["isotropic"],
         text=[percent(s) if s > 0 else "dry" for s in share.tolist()],
     )  # fmt: skip
     sentence = (
@@ -264,7 +264,7 @@ def annealing(frame: pd.DataFrame) -> Figure:
         frame: round, change, threshold (records), annealed, last and sigma.
     """
     state = np.where(frame["last"], _NEXT[2], np.where(frame["annealed"], _NEXT[1], _NEXT[0]))
-    kept = ("round", "change", "threshold", "sigma")
+    kept = ("round", "change", "threshold", "sigma", "annealed")
     sigma = frame["sigma"].tolist()
     sentence = (
         f"In {int(frame['annealed'].sum())} of {len(frame)} rounds the answer moved no further "
@@ -273,7 +273,7 @@ def annealing(frame: pd.DataFrame) -> Figure:
     )
     return drawn(
         _annealing(), title="When does a round get more?", sentence=sentence, of=[frame],
-        table=lambda: frame[[*kept, "annealed"]].set_axis(
+        table=lambda: frame[[*kept]].set_axis(
             ["round", "moved (records)", "noise alone", "σ", "budget × 4 after it"], axis=1
         ),
         height=260,

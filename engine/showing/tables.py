@@ -221,9 +221,9 @@ def _ends(values: FloatArray, *, diverging: bool) -> tuple[float, float]:
     return min(low, 0.0), max(high, min(low, 0.0) + 1e-9)
 
 
-def shared_limits(frame: pd.DataFrame, *names: str) -> Limits:
+def shared_limits(frame: pd.DataFrame, *columns: str) -> Limits:
     """Return ends of one colour scale for several columns, zero included; they keep the badge."""
-    ends = [_ends(frame[name].to_numpy(dtype=float), diverging=False) for name in names]
+    ends = [_ends(frame[column].to_numpy(dtype=float), diverging=False) for column in columns]
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
     return Limits(low, high, badge_of(frame))
 

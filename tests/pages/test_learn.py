@@ -174,7 +174,7 @@ def test_lazy_updates_are_counted(learn: AppTest) -> None:
     assert len(rows) == math.comb(10, 3)
     assert sum(r["state"] == "rewritten" for r in rows) == 8
     run = lessons.recorded("adult")
-    work = [r["cells"] for r in drawn(learn, "Work in each round") if r["how"] == "lazy"]
+    work = [r["lazy"] for r in drawn(learn, "Work in each round")]
     assert work == [m.event.work.cells for m in run.moments[1:]]  # type: ignore[union-attr]
 
 

@@ -116,7 +116,7 @@ def test_one_attribute_has_bars_with_intervals(page: AppTest, run: session.Watch
     estimate = run.release(3).estimate(1)
     assert estimate.std is not None
     bars = specs(page)[0]["datasets"]
-    for row, value in zip(bars["rows0"], estimate.values, strict=True):
+    for row, value in zip(bars["counts"], estimate.values, strict=True):
         assert row["released"] == pytest.approx(value)
         assert row["high"] - row["low"] == pytest.approx(2 * 1.96 * estimate.std)
     assert page.segmented_control(key="scale").options == ["linear", "symlog"]
@@ -229,7 +229,7 @@ def test_cells_clicked_on_are_found_in_the_table(run: session.Watched) -> None:
         frame, "released", ("a", "b"), title="t", pick=True, marked=[(3, 2)], scale="symlog"
     )
     spec = figure.chart.to_dict()
-    marked = [row for row in figure.spec()["datasets"]["rows0"] if row["marked"]]
+    marked = [row for row in figure.spec()["datasets"]["cells"] if row["marked"]]
     assert [(row["i0"], row["i1"]) for row in marked] == [(3, 2)]
     assert spec["params"][0]["select"]["fields"] == ["i0", "i1"]
 

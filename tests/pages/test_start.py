@@ -19,7 +19,8 @@ def test_opens_with_a_finished_run_and_three_ways_on(app: AppTest) -> None:
     app.run()
     assert not app.exception
     assert len(app.get("vega_lite_chart")) == 6
-    assert badges(app).count("released") == 4
+    # The strip is drawn on the truth's colour scale, which tells the largest true count.
+    assert badges(app).count("released") == 1
     for way in ("Watch a run", "Teach a class", "Use my own table"):
         assert way in texts(app)
     assert "TEACHING" in texts(app)
