@@ -34,13 +34,15 @@ class Figure:
         frame: The numbers, with column names for people; texts in it are as users wrote them. Or a
             function that returns them, called when somebody asks.
         columns: The numbers that the description draws, by the names of its sources.
+        values: What goes to the description's places, if it is a ``Template``.
     """
 
     title: str
     alt: str
     badge: Badge
     columns: Mapping[str, Columns]
-    _content: Mapping[str, Any]
+    _form: Template
+    _values: Mapping[str, Any]
     _frame: Any
 
     def __init__(
@@ -51,10 +53,13 @@ class Figure:
         badge: Badge,
         frame: pd.DataFrame | Callable[[], pd.DataFrame],
         columns: Mapping[str, Columns] | None = None,
+        values: Mapping[str, Any] | None = None,
     ) -> None:
-        content = chart if isinstance(chart, Mapping) else chart.to_dict()
+        if not isinstance(chart, Template):
+            chart = Template(chart if isinstance(chart, Mapping) else chart.to_dict())
         given = {"title": title, "alt": alt, "badge": badge, "columns": columns or {}}
-        for name, value in {**given, "_content": content, "_frame": frame}.items():
+        own = {"_form": chart, "_values": values or {}, "_frame": frame}
+        for name, value in {**given, **own}.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -79,7 +84,7 @@ class Figure:
 
     def form(self) -> dict[str, Any]:
         """Return the Vega-Lite description without the numbers of ``columns``, to be changed."""
-        return Template(self._content).filled({})
+        return self._form.filled(self._values)
 
     def spec(self) -> dict[str, Any]:
         """Return the Vega-Lite description, its numbers as rows.
@@ -150,22 +155,10 @@ def drawn(
         **values: What goes to the form's places.
     """
     badge = strictest([*of])
-    content = template.filled(values)
-    content["title"] = {
-        "text": textwrap.wrap(title, 40) or [title],
-        "subtitle": f"{MARKS[badge]} {badge}",
-        "subtitleColor": BADGES[badge],
-        "subtitleFontSize": 13,
-        "subtitlePadding": 4,
-        "fontSize": 16,
-        "anchor": "start",
-        "frame": "bounds",
-        "offset": 10,
+    values |= {
+        "_title": textwrap.wrap(title, 40) or [title],
+        "_badge": f"{MARKS[badge]} {badge}",
+        "_badge_colour": BADGES[badge],
+        "_height": height,
     }
-    content["height"] = height
-    # The width is the page's, the height that of the plot alone: axes and legend come on top.
-    content["autosize"] = {"type": "fit-x", "contains": "padding"}
-    content["padding"] = {"left": 0, "right": 6, "top": 2, "bottom": 2}
-    content["config"] = {"view": {"stroke": None}}
-    content["usermeta"] = {"embedOptions": {"actions": False}}
-    return Figure(title, content, sentence, badge, table, data)
+    return Figure(title, template, sentence, badge, table, data, values)

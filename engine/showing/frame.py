@@ -7,7 +7,7 @@ frame that is written to loses its own. Without a badge, a picture is not privat
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import pandas as pd
@@ -26,6 +26,7 @@ class Frame(Badged, pd.DataFrame):
     # Pickles keep it; what pandas makes of a frame is no Frame and cannot take it over.
     _metadata: ClassVar[list[str]] = ["_badge"]
     _badge: Badge = NOT_PRIVATE
+    _kept: Mapping[str, Sequence[Any]] | None = None
 
     def __init__(self, data: Any, badge: Badge = NOT_PRIVATE) -> None:
         super().__init__(data)  # type: ignore[call-arg]  # pandas-stubs know only __new__
@@ -36,8 +37,18 @@ class Frame(Badged, pd.DataFrame):
         """Who may see it."""
         return self._badge
 
+    @property
+    def kept(self) -> Mapping[str, Sequence[Any]] | None:
+        """The columns it was made from; None once it was written to, or if they are not kept."""
+        return self._kept
+
+    def keep(self, columns: Mapping[str, Sequence[Any]]) -> None:
+        """Keep the columns it was made from, which are quicker to read than its own."""
+        object.__setattr__(self, "_kept", columns)
+
     def _forget(self) -> None:
         object.__setattr__(self, "_badge", NOT_PRIVATE)
+        object.__setattr__(self, "_kept", None)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._forget()

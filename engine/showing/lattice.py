@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from engine.showing.figure import Columns, Figure, columns, drawn
+from engine.showing.framed import Plain
 from engine.showing.guides import axis_with, legend_with, scale_of, source, tips
 from engine.showing.palette import GREY, INK, SKY, STEEL
 from engine.showing.template import form, slots
@@ -24,21 +25,23 @@ def lattice(frame: pd.DataFrame, *, title: str = "What the round paid for") -> F
     A disc's area grows with the precision after the round, on a log scale; the ring inside is the
     precision before.
     """
-    sets: list[Names] = frame["names"].tolist()
-    degrees: list[int] = frame["degree"].tolist()
+    read = Plain(frame)
+    sets: list[Names] = read.list("names")
+    degrees: list[int] = read.list("degree")
     top = max(degrees)
     keys = _keys(sets) if top > 3 else {}
-    places = zip(frame["place"].tolist(), frame["places"].tolist(), strict=True)
+    places = zip(read.list("place"), read.list("places"), strict=True)
     x = [(place + 0.5) / of for place, of in places]
-    known, reached = frame["known"].tolist(), frame["after"].tolist()
+    known, reached = read.list("known"), read.list("after")
     ring, area = _areas(known, reached)
-    added = frame["added"].tolist()
+    added = read.list("added")
     nodes = columns(
         len(frame), x=x, degree=degrees, name=[_node(names, keys) for names in sets],
-        full=distinct(frame["label"], longest=60), share=frame["share"], area=area, ring=ring,
+        full=distinct(read.list("label"), longest=60), share=read.list("share"),
+        area=area, ring=ring,
         state=["measured now" if a > 0 else "known before" for a in added],
-        sigma=[_sigma_text(s) for s in frame["sigma_now"].tolist()],
-        before=[_sigma_text(s) for s in frame["sigma_before"].tolist()],
+        sigma=[_sigma_text(s) for s in read.list("sigma_now")],
+        before=[_sigma_text(s) for s in read.list("sigma_before")],
     )  # fmt: skip
     bought = sum(a > 0 for a in added)
     sentence = (

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.showing.figure import Figure, columns, drawn
+from engine.showing.figure import Columns, Figure, columns, drawn
+from engine.showing.framed import Plain
 from engine.showing.frames.rounds import Z95
 from engine.showing.guides import (
     as_part,
@@ -31,15 +32,15 @@ if TYPE_CHECKING:
 
 def ledger(frame: pd.DataFrame, *, at: int) -> Figure:
     """Draw ``views.budget``: a bar whose segments add up, to one scale with what is left."""
-    parts, numbers = frame["part"].tolist(), frame["round"].tolist()
-    rho = frame["rho"].tolist()
+    read = Plain(frame)
+    parts, numbers, rho = read.list("part"), read.list("round"), read.list("rho")
     names = ["not spent" if part == "left" else part for part in parts]
     when = [_when(number) for number in numbers]
     left = sum(r for r, part in zip(rho, parts, strict=True) if part == "left")
     spent = sum(rho) - left
     segments = columns(
-        len(frame), part=parts, name=names, when=when, rho=rho, start=frame["start"],
-        end=frame["end"], opacity=[1.0 if number in (at, -1) else 0.55 for number in numbers],
+        len(frame), part=parts, name=names, when=when, rho=rho, start=read.list("start"),
+        end=read.list("end"), opacity=[1.0 if number in (at, -1) else 0.55 for number in numbers],
     )  # fmt: skip
     sentence = (
         f"{percent(spent / (spent + left))} of the budget ρ = {spent + left:.6g} is spent "
@@ -93,26 +94,18 @@ def selection(frame: pd.DataFrame, *, others: int, others_probability: float) ->
     In each row a bar shows the error term, and beneath it a tick the noise term and a dot the
     score, which is the difference of both: no mark covers another.
     """
-    names = distinct(frame["label"], longest=30)
-    full = distinct(frame["label"], longest=60)
-    chances = [percent(p) for p in frame["probability"].tolist()]
-    rows = [
-        ("◆ " if chosen else "") + name for name, chosen in zip(names, frame["chosen"], strict=True)
-    ]
-    rest = f"{others:,} others"
-    shown = columns(
-        len(frame), row=rows, name=full, error=frame["error"], noise=frame["noise"],
-        score=frame["score"], probability=frame["probability"], chance=chances,
-    )  # fmt: skip
-    labels = {"row": [*rows], "chance": [*chances], "reach": [*shown["error"]]}
+    read = Plain(frame)
+    candidates = _candidates(read)
+    names, chances = candidates["row"], candidates["chance"]
+    rows = {"row": [*names], "chance": [*chances], "reach": [*candidates["error"]]}
     if others:
-        labels["row"].append(rest)
-        labels["chance"].append(percent(others_probability))
-        labels["reach"].append(0.0)
-    high = max([1e-9, *shown["error"], *shown["noise"]])
-    top = frame.iloc[0]
+        for field, value in zip(
+            rows, (f"{others:,} others", percent(others_probability), 0.0), strict=True
+        ):
+            rows[field].append(value)
+    high = max([1e-9, *candidates["error"], *candidates["noise"]])
     sentence = (
-        f"{top['label']} was the most probable, with {percent(top['probability'])}; "
+        f"{read.list('label')[0]} was the most probable, with {chances[0]}; "
         f"{others:,} other candidates share {percent(others_probability)}."
     )
 
@@ -126,8 +119,19 @@ def selection(frame: pd.DataFrame, *, others: int, others_probability: float) ->
 
     return drawn(
         _selection(), title="Which marginal is worst?", sentence=sentence, of=[frame], table=table,
-        height=32 * len(labels["row"]) + 8, data={"candidates": shown, "chances": labels},
-        order=labels["row"], low=min([0.0, *shown["score"]]), high=1.2 * high,
+        height=32 * len(rows["row"]) + 8, data={"candidates": candidates, "rows": rows},
+        order=rows["row"], low=min([0.0, *candidates["score"]]), high=1.2 * high,
+    )  # fmt: skip
+
+
+def _candidates(read: Plain) -> Columns:
+    labels, probability = read.list("label"), read.list("probability")
+    names = zip(distinct(labels, longest=30), read.list("chosen"), strict=True)
+    return columns(
+        len(read), row=[("◆ " if chosen else "") + name for name, chosen in names],
+        name=distinct(labels, longest=60), error=read.list("error"), noise=read.list("noise"),
+        score=read.list("score"), probability=probability,
+        chance=[percent(p) for p in probability],
     )  # fmt: skip
 
 
@@ -161,7 +165,7 @@ def _selection() -> Any:
         base.mark_tick(thickness=3, height=13, yOffset=9).encode(x=along("noise")),
         base.mark_circle(size=70, opacity=1, yOffset=9).encode(x=along("score")),
     )
-    said = source("chances").mark_text(
+    said = source("rows").mark_text(
         align="left", dx=6, yOffset=-5, fontSize=13, fontWeight=600, color=GREY
     )
     words = said.encode(y=y, x=along("reach"), text=alt.Text("chance:N"))
@@ -174,15 +178,16 @@ def _selection() -> Any:
 
 def measured(frame: pd.DataFrame) -> Figure:
     """Draw ``views.measured``: every measured value in units of its own noise."""
-    found = frame["label"].tolist()
+    read = Plain(frame)
+    found = read.list("label")
     kinds = list(dict.fromkeys(found))
     labels = dict(zip(kinds, distinct(kinds), strict=True))
     order = [labels[label] for label in kinds]
-    outside = frame["outside"].to_numpy(dtype=bool)
-    scaled = frame["scaled"].to_numpy(dtype=float)
+    outside = read.array("outside").astype(bool)
+    scaled = read.array("scaled").astype(float)
     values = columns(
-        len(frame), row=[labels[label] for label in found], scaled=scaled, value=frame["value"],
-        noise_sd=frame["noise_sd"], part=np.where(outside, _BEYOND, _WITHIN),
+        len(frame), row=[labels[label] for label in found], scaled=scaled, value=read.list("value"),
+        noise_sd=read.list("noise_sd"), part=np.where(outside, _BEYOND, _WITHIN),
         length=np.where(outside, 18, 10),
     )  # fmt: skip
     reach = max(4.0, float(np.abs(scaled).max()) if len(frame) else 4.0)
@@ -193,7 +198,7 @@ def measured(frame: pd.DataFrame) -> Figure:
         "5 %."
     )
     counts = {label: found.count(label) for label in kinds}
-    if any(of > counts[label] for label, of in zip(found, frame["of"].tolist(), strict=True)):
+    if any(of > counts[label] for label, of in zip(found, read.list("of"), strict=True)):
         sentence += f" Large residuals are shown by {max(counts.values())} evenly spaced quantiles."
     return drawn(
         _measured(), title="What was measured", sentence=sentence, of=[frame],

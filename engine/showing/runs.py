@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.showing.figure import Figure, columns, drawn
+from engine.showing.framed import Plain
 from engine.showing.guides import axis_with, source, tips
 from engine.showing.line_ends import Span, coloured, line_ends, names_at_ends, span
 from engine.showing.palette import BLUE, GREEN, GREY, ORANGE, PINK, PURPLE, RED
@@ -38,8 +39,10 @@ def error_curve(
 ) -> Figure:
     """Draw ``views.errors`` with a cursor at one round, and other runs' curves as ghosts."""
     unit = "mean L1 error ÷ N" if normalized else "mean L1 error (records)"
-    rounds, error = frame["round"].tolist(), frame["error"].tolist()
-    past = [(g.frame["round"].tolist(), g.frame["error"].tolist()) for g in ghosts]
+    (rounds, error), *past = (
+        (read.list("round"), read.list("error"))
+        for read in map(Plain, (frame, *(ghost.frame for ghost in ghosts)))
+    )
     last = max(max(r) for r, _ in [(rounds, error), *past])
     across = Span(0.0, float(max(last, 1)))
     across = across.widened(_ROOM) if ghosts else across

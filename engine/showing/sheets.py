@@ -19,6 +19,7 @@ from engine.released import Estimate
 from engine.showing import html, lattice, pictures, rounds, tables, touched
 from engine.showing.badges import Limits, spanning
 from engine.showing.figure import Figure
+from engine.showing.foremost import Codes, foremost
 from engine.showing.frames import rounds as moments
 from engine.showing.frames import tables as cells
 from engine.showing.sentences import explain_released
@@ -136,7 +137,7 @@ def filmstrip(run: Run, *attributes: str | int, frames: int = 4) -> Sheet:
     estimates = [run.at(k).estimate(*gamma) for k in instants]
     frames_of = [cells.released(estimate) for estimate in estimates]
     limits = spanning([tables.shared_limits(frame, "released") for frame in frames_of])
-    codes = tables.foremost(frames_of[-1])
+    codes = foremost(frames_of[-1])
     figures = [
         marginal(estimate, title=_moment(k, last), limits=limits, small=True, codes=codes)
         for k, estimate in zip(instants, estimates, strict=True)
@@ -161,7 +162,7 @@ def marginal(
     title: str | None = None,
     limits: Limits | None = None,
     small: bool = False,
-    codes: tables.Codes | None = None,
+    codes: Codes | None = None,
 ) -> Figure:
     """Draw a marginal of one or two attributes: a release's, or one beside the truth.
 

@@ -9,76 +9,20 @@ import numpy as np
 
 from engine.showing.badges import Limits, badge_of
 from engine.showing.figure import Columns, Figure, columns, drawn
+from engine.showing.foremost import Cells, Codes
+from engine.showing.framed import Plain
 from engine.showing.frames.rounds import Z95
 from engine.showing.guides import as_part, axis_with, legend_with, scale_of, source, tips
 from engine.showing.palette import DIVERGING, GREY, RED, SKY
 from engine.showing.sentences import percent
 from engine.showing.template import form, slot, slots
-from engine.showing.texts import ZERO_WIDTH, distinct, safe
+from engine.showing.texts import ZERO_WIDTH, safe
 from engine.types import FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Scale = Literal["linear", "symlog", "log"]
-MOST_TICKS = 60
-"""Values of an attribute along a side of a heatmap; of more, those with the largest counts."""
-MOST_BARS = 120
-"""Values of an attribute drawn as bars; of more, those with the largest counts."""
-Codes = tuple[tuple[int, ...], ...]
-"""For each attribute, the codes of the values that are drawn, in order."""
-
-# -- which values are drawn ------------------------------------------------------------------------
-
-
-def foremost(frame: pd.DataFrame) -> Codes:
-    """Return which values of each attribute a picture has room for.
-
-    All of them where there are few, else those with the largest counts (in all, without their
-    signs), in the attribute's own order.
-    """
-    sides = [k for k in (0, 1) if f"i{k}" in frame]
-    most = MOST_TICKS if len(sides) == 2 else MOST_BARS
-    found = []
-    for k in sides:
-        codes = frame[f"i{k}"].to_numpy()
-        values, place = np.unique(codes, return_inverse=True)
-        if len(values) > most:
-            weight = frame["released" if "released" in frame else frame.columns[-1]].to_numpy()
-            sums = np.bincount(place, weights=np.abs(np.nan_to_num(weight)))
-            values = np.sort(values[np.argsort(-sums, kind="stable")[:most]])
-        found.append(tuple(values.tolist()))
-    return tuple(found)
-
-
-def _left_out(frame: pd.DataFrame, shown: Codes, names: Sequence[str]) -> str:
-    """Say which values are not drawn; nothing where all are."""
-    parts = []
-    for k, name in enumerate(names):
-        count = int(frame[f"i{k}"].nunique())
-        if count > len(shown[k]):
-            left = count - len(shown[k])
-            parts.append(
-                f"the {len(shown[k])} values of {name} with the largest counts; {left:,} of "
-                f"{count:,} are not shown"
-            )
-    return f" Drawn are {', and '.join(parts)}." if parts else ""
-
-
-def _only(frame: pd.DataFrame, shown: Codes) -> pd.DataFrame:
-    """The rows that are drawn; the frame itself where all are."""
-    kept = np.ones(len(frame), dtype=bool)
-    for k, codes in enumerate(shown):
-        kept &= np.isin(frame[f"i{k}"].to_numpy(), codes)
-    return frame if kept.all() else frame[kept]
-
-
-def tick_labels(frame: pd.DataFrame, k: int, *, longest: int = 24) -> dict[int, str]:
-    """Return the label of each code of an attribute, in the order of the codes."""
-    codes, first = np.unique(frame[f"i{k}"].to_numpy(), return_index=True)
-    texts = frame[f"c{k}"].to_numpy(dtype=object)[first]
-    return dict(zip(codes.tolist(), distinct(texts.tolist(), longest=longest), strict=True))
-
 
 # -- two attributes --------------------------------------------------------------------------------
 
@@ -111,24 +55,24 @@ def heatmap(
         marked: Cells with a frame: those clicked on in any of several tables.
         codes: Values of both attributes to draw, as ``foremost`` chooses them by default.
     """
-    shown = codes or foremost(frame)
-    drawn_of = _only(frame, shown)
-    across, down = (0, 1) if len(shown[0]) <= len(shown[1]) else (1, 0)
-    ticks = [tick_labels(drawn_of, k) for k in (0, 1)]
+    cells = Cells(frame, codes)
+    ticks = [cells.ticks(k) for k in (0, 1)]
+    across, down = (0, 1) if len(ticks[0]) <= len(ticks[1]) else (1, 0)
     diverging = column.startswith("difference")
-    values = frame[column].to_numpy(dtype=float)
+    values = cells.numbers(column)
     low, high = limits or _ends(values, diverging=diverging)
     kind, ends = _spread(low, high, "diverging" if diverging else scale, smallest=values.min())
     rows = len(ticks[down])
+    shown = _drawn_cells(cells, column, ticks, (across, down), marked if pick else None)
     return drawn(
         _heatmap(kind=kind, small=small, pick=pick, crowded_across=len(ticks[across]) > 18,
                  crowded_down=rows > 26),
         title=title,
-        sentence=_heatmap_sentence(values, column, title) + _left_out(frame, shown, names),
+        sentence=_heatmap_sentence(values, column, title) + cells.left_out(names),
         of=[frame] if limits is None else [frame, limits],
         table=lambda: _cell_table(frame, column, names),
         height=min(max((15 if small else 20) * rows, 90), 520),
-        data={"cells": _cells(drawn_of, column, ticks, (across, down), marked if pick else None)},
+        data={"cells": shown},
         across=safe(names[across]), down=safe(names[down]), unit=_unit(column), ends=ends,
         across_ticks=list(ticks[across].values()), down_ticks=list(ticks[down].values()),
     )  # fmt: skip
@@ -138,21 +82,21 @@ def _unit(column: str) -> str:
     return "noise σ" if column == "difference_sd" else "records"
 
 
-def _cells(
-    frame: pd.DataFrame,
+def _drawn_cells(
+    cells: Cells,
     column: str,
     ticks: list[dict[int, str]],
     sides: tuple[int, int],
     marked: Sequence[tuple[int, int]] | None,
 ) -> Columns:
     # No other column: what is not private must not travel with a chart that may be saved.
-    codes = [frame["i0"].tolist(), frame["i1"].tolist()]
+    codes = [cells.array(f"i{k}").tolist() for k in (0, 1)]
     x, y = ([ticks[k][code] for code in codes[k]] for k in sides)
     more: dict[str, Any] = {}
     if marked is not None:
         framed = set(marked)
         more["marked"] = [int(pair in framed) for pair in zip(*codes, strict=True)]
-    return columns(len(frame), i0=codes[0], i1=codes[1], x=x, y=y, z=frame[column], **more)
+    return columns(len(codes[0]), i0=codes[0], i1=codes[1], x=x, y=y, z=cells.array(column), **more)
 
 
 @form
@@ -223,7 +167,8 @@ def _ends(values: FloatArray, *, diverging: bool) -> tuple[float, float]:
 
 def shared_limits(frame: pd.DataFrame, *columns: str) -> Limits:
     """Return ends of one colour scale for several columns, zero included; they keep the badge."""
-    ends = [_ends(frame[column].to_numpy(dtype=float), diverging=False) for column in columns]
+    read = Plain(frame)
+    ends = [_ends(read.array(column).astype(float), diverging=False) for column in columns]
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
     return Limits(low, high, badge_of(frame))
 
@@ -267,20 +212,19 @@ def bars(
         scale: How counts are spread; ``log`` is drawn as ``linear``.
         codes: Values to draw, as ``foremost`` chooses them by default.
     """
-    shown = codes or foremost(frame)
-    some = _only(frame, shown)
-    ticks = tick_labels(some, 0)
-    std, released = some["std"].to_numpy(dtype=float), some["released"].to_numpy(dtype=float)
+    cells = Cells(frame, codes)
+    ticks = cells.ticks(0)
+    std, released = (cells.array(column).astype(float) for column in ("std", "released"))
     noise = bool((np.isfinite(std) & (std > 0)).all())
-    truth, long = "exact" in frame, len(ticks) > 24
-    more = {"exact": some["exact"]} if truth else {}
+    truth, long = "exact" in cells, len(ticks) > 24
+    more = {"exact": cells.array("exact")} if truth else {}
     counts = columns(
-        len(some), row=[ticks[i] for i in some["i0"].tolist()], released=released, std=std,
+        len(std), row=[ticks[i] for i in cells.array("i0").tolist()], released=released, std=std,
         low=released - Z95 * std, high=released + Z95 * std, **more,
     )  # fmt: skip
     return drawn(
         _bars(long=long, truth=truth, noise=noise, symlog=scale == "symlog"), title=title,
-        sentence=_bars_sentence(frame, title, noise=noise) + _left_out(frame, shown, [name]),
+        sentence=_bars_sentence(frame, title, noise=noise) + cells.left_out([name]),
         of=[frame], table=lambda: _bars_table(frame, name),
         height=260 if long else max(24 * len(ticks), 70),
         data={"counts": counts}, order=list(ticks.values()), name=safe(name),

@@ -54,17 +54,41 @@ def _filled(part: Any, values: Mapping[str, Any]) -> Any:
     return part
 
 
+_COMMON: Mapping[str, Any] = {
+    "title": {
+        "text": slots("_title"),
+        "subtitle": slot("_badge"),
+        "subtitleColor": slot("_badge_colour"),
+        "subtitleFontSize": 13,
+        "subtitlePadding": 4,
+        "fontSize": 16,
+        "anchor": "start",
+        "frame": "bounds",
+        "offset": 10,
+    },
+    # The width is the page's, the height that of the plot alone: axes and legend come on top.
+    "height": slot("_height"),
+    "autosize": {"type": "fit-x", "contains": "padding"},
+    "padding": {"left": 0, "right": 6, "top": 2, "bottom": 2},
+    "config": {"view": {"stroke": None}},
+    "usermeta": {"embedOptions": {"actions": False}},
+}
+"""What all forms have; ``figure.drawn`` fills it."""
+
+
 def form(make: Callable[..., Any]) -> Callable[..., Template]:
     """Keep what a function builds by its choices: true or false, or one of a few words."""
 
     @lru_cache(maxsize=64)
     def built(**choices: bool | str) -> Template:
         content = make(**choices).to_dict(validate=False)
-        return Template({k: v for k, v in content.items() if k not in ("$schema", "config")})
+        return Template({**{k: v for k, v in content.items() if k != "$schema"}, **_COMMON})
 
     @wraps(make)
     def template(**choices: bool | str) -> Template:
-        assert all(isinstance(choice, bool | str) for choice in choices.values())
+        for choice in choices.values():
+            fine = isinstance(choice, bool | str) and len(str(choice)) <= 12
+            assert fine, f"{choice!r}: a form is chosen by yes, no or one of a few words"
         return built(**choices)
 
     return template

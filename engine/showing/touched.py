@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engine.showing.figure import Columns, Figure, columns, drawn
+from engine.showing.framed import Plain
 from engine.showing.guides import axis_above, axis_with, legend_with, scale_of, source, tips
 from engine.showing.palette import BLUE, GREY, RED
 from engine.showing.template import Template, form, slot, slots
@@ -29,20 +30,21 @@ class _Way(NamedTuple):
 
 def touched(frame: pd.DataFrame, names: Sequence[str], *, threshold: float | None) -> Figure:
     """Draw ``views.touched``: which answers a round changed, and how far."""
-    changed = int(frame["touched"].sum())
+    read = Plain(frame)
+    changed = sum(read.list("touched"))
     rest = "; the others stand as they were" if changed < len(frame) else ""
     sentence = (
         f"{changed:,} of {len(frame):,} answers hold a measured residual and were rewritten{rest}."
     )
-    pairs = bool((frame["degree"] == 2).all()) and 3 < len(names) <= 20
+    pairs = all(degree == 2 for degree in read.list("degree")) and 3 < len(names) <= 20
     if pairs and len(frame) == len(names) * (len(names) - 1) // 2:
-        way = _pair_grid(frame, names)
+        way = _pair_grid(read, names)
     elif len(frame) <= _ACROSS:
-        way = _moved_bars(frame, threshold)
+        way = _moved_bars(read, threshold)
         if threshold is not None:
             sentence += f" Dashed: {threshold:,.0f} records, what noise alone moves the chosen one."
     else:
-        way = _tiles(frame)
+        way = _tiles(read)
 
     def table() -> pd.DataFrame:
         return frame[["label", "cells", "touched", "moved"]].set_axis(
@@ -55,11 +57,11 @@ def touched(frame: pd.DataFrame, names: Sequence[str], *, threshold: float | Non
     )  # fmt: skip
 
 
-def _answers(frame: pd.DataFrame, **more: Any) -> Columns:
-    states = ["rewritten" if t else "untouched" for t in frame["touched"].tolist()]
-    kept = {name: frame[name] for name in ("moved", "cells", "touched", "selected")}
+def _answers(frame: Plain, **more: Any) -> Columns:
+    states = ["rewritten" if t else "untouched" for t in frame.list("touched")]
+    kept = {name: frame.list(name) for name in ("moved", "cells", "touched", "selected")}
     return columns(
-        len(frame), name=distinct(frame["label"], longest=60), state=states, **kept, **more
+        len(frame), name=distinct(frame.list("label"), longest=60), state=states, **kept, **more
     )
 
 
@@ -73,12 +75,12 @@ def _touched_tips() -> list[Any]:
 # -- all pairs -------------------------------------------------------------------------------------
 
 
-def _pair_grid(frame: pd.DataFrame, names: Sequence[str]) -> _Way:
+def _pair_grid(frame: Plain, names: Sequence[str]) -> _Way:
     labels = distinct(names, longest=18)
     answers = _answers(
         frame,
-        x=[labels[i] for i in frame["first"].tolist()],
-        y=[labels[i] for i in frame["second"].tolist()],
+        x=[labels[i] for i in frame.list("first")],
+        y=[labels[i] for i in frame.list("second")],
     )
     values = {"across": labels[:-1], "down": labels[1:]}
     return _Way(_grid(), 34 * (len(names) - 1) + 10, {"answers": answers}, values)
@@ -115,9 +117,9 @@ def _squares(base: Any) -> list[Any]:
 # -- a few of any size -----------------------------------------------------------------------------
 
 
-def _moved_bars(frame: pd.DataFrame, threshold: float | None) -> _Way:
-    names = distinct(frame["label"], longest=44)
-    rows = [("◆ " if s else "") + n for n, s in zip(names, frame["selected"], strict=True)]
+def _moved_bars(frame: Plain, threshold: float | None) -> _Way:
+    names = distinct(frame.list("label"), longest=44)
+    rows = [("◆ " if s else "") + n for n, s in zip(names, frame.list("selected"), strict=True)]
     answers = _answers(frame, row=rows)
     farthest = sorted(range(len(rows)), key=lambda k: -answers["moved"][k])
     data: dict[str, Columns] = {"answers": answers}
@@ -157,7 +159,7 @@ def _bars(*, threshold: bool) -> Any:
 # -- many ------------------------------------------------------------------------------------------
 
 
-def _tiles(frame: pd.DataFrame) -> _Way:
+def _tiles(frame: Plain) -> _Way:
     count = len(frame)
     answers = _answers(
         frame, x=[k % _ACROSS for k in range(count)], y=[k // _ACROSS for k in range(count)]
