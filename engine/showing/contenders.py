@@ -80,7 +80,7 @@ def error_bands(bands: pd.DataFrame, *, unit: str) -> Figure:
     across = span(ticks, log=True).widened(_ROOM)
     down = span([*bands["low"].tolist(), *bands["high"].tolist()], log=log)
     looks = _looks(bands["mechanism"].tolist())
-    kept = ("name", "epsilon", "median", "low", "high", "trials")
+    kept = ("name", "epsilon", "median", "low", "high", "trials", "mechanism")
     least = bands.iloc[int(bands["median"].argmin())]
     sentence = (
         f"Least {unit}: {least['median']:.3g}, {least['name']} at ε = {least['epsilon']:g}. Lines "
@@ -88,7 +88,7 @@ def error_bands(bands: pd.DataFrame, *, unit: str) -> Figure:
     )
     return drawn(
         _error_bands(log=log), title="Error against ε", sentence=sentence, of=[bands],
-        table=lambda: bands[[*kept]].set_axis(
+        table=lambda: bands[[*kept[:6]]].set_axis(
             ["mechanism", "ε", "median", "10 %", "90 %", "trials"], axis=1
         ),
         height=_BANDS,

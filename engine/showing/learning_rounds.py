@@ -264,7 +264,7 @@ def annealing(frame: pd.DataFrame) -> Figure:
         frame: round, change, threshold (records), annealed, last and sigma.
     """
     state = np.where(frame["last"], _NEXT[2], np.where(frame["annealed"], _NEXT[1], _NEXT[0]))
-    kept = ("round", "change", "threshold", "sigma", "annealed")
+    kept = ("round", "change", "threshold", "sigma", "annealed", "last")
     sigma = frame["sigma"].tolist()
     sentence = (
         f"In {int(frame['annealed'].sum())} of {len(frame)} rounds the answer moved no further "
@@ -273,7 +273,7 @@ def annealing(frame: pd.DataFrame) -> Figure:
     )
     return drawn(
         _annealing(), title="When does a round get more?", sentence=sentence, of=[frame],
-        table=lambda: frame[[*kept]].set_axis(
+        table=lambda: frame[[*kept[:5]]].set_axis(
             ["round", "moved (records)", "noise alone", "σ", "budget × 4 after it"], axis=1
         ),
         height=260,

@@ -6,6 +6,7 @@ A legend makes a reader look back and forth, and colours alone do not tell six l
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,6 +19,8 @@ from engine.showing.template import slots
 
 _LINE = 15
 """Pixels from one line of text to the next."""
+_LONGEST = 20
+"""Signs in a line of a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +74,15 @@ def span(values: Sequence[float], *, log: bool, pad: float = 0.06) -> Span:
     return Span(low - (pad * reach if low < 0 else 0.0), high + pad * reach)
 
 
-def spread(shares: Sequence[float], height: int) -> list[float]:
+def spread(shares: Sequence[float], height: int, *, lines: int = 1) -> list[float]:
     """Move places apart until each has a line of text, as little as an even spacing allows.
 
     Args:
         shares: Places from 0 (bottom) to 1 (top) of a plot.
         height: Of the plot, in pixels.
+        lines: Of text in each place.
     """
-    least = min(_LINE / height, 1 / max(len(shares), 1))
+    least = min(_LINE * lines / height, 1 / max(len(shares), 1))
     order = sorted(range(len(shares)), key=lambda k: shares[k])
     places = [min(max(share, least / 2), 1 - least / 2) for share in shares]
     for here, above in pairwise(order):
@@ -107,10 +111,13 @@ def line_ends(
         down: The vertical scale.
         height: Of the plot, in pixels.
     """
-    places = spread([down.share(y) for _, y in points], height)
+    said = [textwrap.wrap(name, _LONGEST) for name in names]
+    lines = max(map(len, said), default=1)
+    places = spread([down.share(y) for _, y in points], height, lines=lines)
     beyond = max((across.share(x) for x, _ in points), default=0.0) + 0.035
     return {
         "name": list(names),
+        "said": ["\n".join(parts) for parts in said],
         "x": [x for x, _ in points],
         "y": [y for _, y in points],
         "beyond": [across.at(beyond)] * len(names),
@@ -130,10 +137,12 @@ def names_at_ends(*, log_x: bool, log_y: bool) -> list[Any]:
         alt.X("x:Q", scale=across), alt.X2("beyond"), alt.Y("y:Q", scale=down), alt.Y2("place"),
         color=colour,
     )  # fmt: skip
-    text = base.mark_text(align="left", dx=4, fontSize=12, fontWeight=600, color=GREY).encode(
-        alt.X("beyond:Q", scale=across), alt.Y("place:Q", scale=down), text=alt.Text("name:N")
-    )
-    return [leader, text]
+    text = base.mark_text(
+        align="left", baseline="middle", dx=4, fontSize=12, fontWeight=600, color=GREY,
+        lineBreak="\n",
+    )  # fmt: skip
+    here = alt.X("beyond:Q", scale=across), alt.Y("place:Q", scale=down)
+    return [leader, text.encode(*here, text=alt.Text("said:N"))]
 
 
 def coloured() -> Any:

@@ -47,7 +47,7 @@ def error_curve(
     across = Span(0.0, float(max(last, 1)))
     across = across.widened(_ROOM) if ghosts else across
     down = span([*error, *(e for _, errors in past for e in errors)], log=False)
-    names = distinct((ghost.label for ghost in ghosts), longest=26)
+    names = distinct((ghost.label for ghost in ghosts), longest=40)
     here = rounds.index(at)
     data = {
         "rounds": columns(len(rounds), round=rounds, error=error),

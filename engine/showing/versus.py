@@ -120,7 +120,12 @@ def overlay(frame: pd.DataFrame, names: tuple[str, str]) -> Figure:
     who, spent = frame["who"].tolist(), frame["spent"].tolist()
     error = frame["error"].tolist()
     steps = columns(
-        len(frame), name=[labels[k] for k in who], round=frame["round"], spent=spent, error=error
+        len(frame),
+        name=[labels[k] for k in who],
+        who=who,
+        round=frame["round"],
+        spent=spent,
+        error=error,
     )
     log = all(value > 0 for value in error)
     down = span(error, log=log)
