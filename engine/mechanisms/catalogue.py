@@ -111,7 +111,7 @@ _ENTRIES: tuple[Entry, ...] = (
     ),
     Entry(
         "aim_grem_plain", "AIM+GReM, nothing completed", lambda: AimGrem(completion="none"),
-        'engine.AimGrem(completion="none")', Style("#00B5BD", "wedge"),
+        'engine.AimGrem(completion="none")', Style("#00B5BD", "diamond"),
         adaptive=True, rebudgetable=True,
     ),
     Entry(
@@ -139,7 +139,7 @@ _ENTRIES: tuple[Entry, ...] = (
     ),
     Entry(
         "mwem_grem", "MWEM+GReM", MwemGrem, "engine.MwemGrem()",
-        Style("#9E2F66", "wedge", (4, 2)), adaptive=True,
+        Style("#9E2F66", "cross", (4, 2)), adaptive=True,
     ),
     Entry(
         "residual_planner", "ResidualPlanner", ResidualPlanner, "engine.ResidualPlanner()",
