@@ -22,6 +22,7 @@ from engine.demonstrating.evaluation import (
 )
 from engine.domain import Attribute, Domain, Missing
 from engine.errors import (
+    AccountError,
     BudgetError,
     DataError,
     DomainError,
@@ -39,6 +40,8 @@ from engine.mechanisms.one_shot import EqualSplit, Prediction, ResidualPlanner, 
 from engine.noise import RandomSource, rehearsal_noise
 from engine.planner import plan, plan_by_solver
 from engine.released import Allocation, Belief, Beliefs, Estimate, Measurement
+from engine.releasing.account import Account
+from engine.releasing.run import Released, release
 from engine.residuals import cell_variance, decompose, privacy_cost, reconstruct
 from engine.samples import load_sample, sample_names
 from engine.tables import CountSource, Private, Table, read_with
@@ -65,6 +68,8 @@ if "IPython" in sys.modules:  # a notebook, or IPython: values show themselves a
     importlib.import_module("engine.showing.notebook").hook()
 
 __all__ = [
+    "Account",
+    "AccountError",
     "AimGrem",
     "AimState",
     "Allocation",
@@ -98,6 +103,7 @@ __all__ = [
     "Private",
     "RandomSource",
     "Release",
+    "Released",
     "ResidualPlanner",
     "RoundEnded",
     "Run",
@@ -125,6 +131,7 @@ __all__ = [
     "privacy_cost",
     "reconstruct",
     "rehearsal_noise",
+    "release",
     "rho_from",
     "rounds",
     "run",

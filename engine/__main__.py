@@ -11,9 +11,9 @@ import sys
 from collections.abc import Sequence
 
 import engine
-from engine.commands import app, compare, draft, plan, prepare, run
+from engine.commands import account, app, audit, compare, draft, plan, prepare, release, run
 
-COMMANDS = (app, run, compare, plan, draft, prepare)
+COMMANDS = (app, run, compare, plan, draft, prepare, release, account, audit)
 CANCELLED = 130
 
 

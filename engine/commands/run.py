@@ -66,7 +66,7 @@ def call(options: argparse.Namespace) -> int:
         workload,
         **asked.budget_of(options),
         seed=options.seed,
-        progress=None if options.quiet else _progress_bar(),
+        progress=None if options.quiet else progress_bar(),
     )
     with writing.new_folder(out) as folder:
         _write(run.release, folder, options)
@@ -105,7 +105,8 @@ def _read_settings(path: Path) -> dict[str, Any]:
     return {**kept, "rho": rho, "mechanism": mechanism}
 
 
-def _progress_bar(width: int = 30) -> Callable[[float, engine.Event], None]:
+def progress_bar(width: int = 30) -> Callable[[float, engine.Event], None]:
+    """Return what draws a bar on standard error."""
     terminal, last = sys.stderr.isatty(), [-math.inf]
 
     def show(share: float, event: engine.Event) -> None:

@@ -1,0 +1,241 @@
+"""An audit from outside: many runs on two neighbouring tables, and what they give away.
+
+Each run gets scores: how much likelier its measurements are on the larger table, were their laws as
+claimed, all together and residual by residual. Only how often a score passes a threshold is used,
+so that wrong laws show: with p on one table and q on the other, rho-zCDP bounds how far apart they
+can be. Both are bounded by Clopper and Pearson (1934); score and threshold are chosen on the first
+half of the runs, and judged on the second.
+
+Faults can be planted, to see that the audit sees them. Nothing here is a release.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from engine import axes
+from engine.accounting import rho_from
+from engine.domain import Domain
+from engine.errors import OptionError
+from engine.exact_noise import ExactNoise
+from engine.mechanisms.base import rounds
+from engine.residuals import decompose
+from engine.tables import Private, Table
+from engine.trace import Finished
+from engine.types import AttributeSet, FloatArray, IntArray
+from engine.workload import Workload
+
+SIZES = (2, 3, 2)
+RECORDS = 12
+QUANTILES = np.linspace(0.02, 0.98, 49)
+ORDERS = (1.01, 1.1, 1.3, 1.6, 2.0, 3.0, 5.0, 9.0, 17.0)
+
+
+class _Rehearsing(ExactNoise):
+    """Exact noise that no release may come from."""
+
+    @property
+    def rehearsal(self) -> bool:
+        """Always true."""
+        return True
+
+
+class _LittleNoise(_Rehearsing):
+    """Planted: noise of a sixteenth of the variance."""
+
+    def noisy(self, exact: IntArray, *, variance: Fraction, sensitivity: int) -> NDArray[Any]:
+        self._spend(sensitivity / (2 * variance))
+        little: NDArray[Any] = exact + self._gaussian(exact.size, variance / 16).reshape(
+            exact.shape
+        )
+        return little
+
+
+class _NoNoiseOnTotals(_Rehearsing):
+    """Planted: single numbers are released as they are."""
+
+    def noisy(self, exact: IntArray, *, variance: Fraction, sensitivity: int) -> NDArray[Any]:
+        noisy = super().noisy(exact, variance=variance, sensitivity=sensitivity)
+        return exact if exact.size == 1 else noisy
+
+
+class _Uncharged(_Rehearsing):
+    """Planted, with a budget 16 times as large as the promise: see ``audit``."""
+
+
+FAULTS: dict[str, Callable[[], _Rehearsing]] = {
+    "none": _Rehearsing,
+    "little noise": _LittleNoise,
+    "no noise on totals": _NoNoiseOnTotals,
+    "uncharged": _Uncharged,
+}
+"""What can be planted. Wrong choices alone are not among them: the score sees measurements only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What an audit found.
+
+    Args:
+        runs: On each table.
+        promised: rho of one record.
+        least: What rho is at least, at the false-alarm rate ``alpha``.
+        epsilon: What was promised, with ``delta``.
+        least_epsilon: What epsilon is at least, likewise.
+        alpha: Chance that a correct mechanism is accused.
+        passed: How often scores passed the threshold in the second half of the runs, on the larger
+            and the smaller table.
+    """
+
+    runs: int
+    promised: float
+    least: float
+    epsilon: float
+    delta: float
+    least_epsilon: float
+    alpha: float
+    passed: tuple[int, int]
+
+    @property
+    def caught(self) -> bool:
+        """Whether more is given away than was promised."""
+        return self.least > self.promised or self.least_epsilon > self.epsilon
+
+
+def audit(
+    mechanism: Any,
+    *,
+    epsilon: float,
+    delta: float,
+    runs: int = 1000,
+    fault: str = "none",
+    alpha: float = 1e-3,
+    progress: Callable[[float], None] | None = None,
+) -> Audit:
+    """Run a mechanism many times on two small neighbouring tables, and bound its rho from below.
+
+    Args:
+        mechanism: What a release would run.
+        epsilon: The promise, with ``delta``.
+        delta: Its other half.
+        runs: On each of the two tables; at least 100.
+        fault: One of ``FAULTS``.
+        alpha: Chance that a correct mechanism is accused.
+        progress: Called with the share done.
+
+    Raises:
+        OptionError: If there is no such fault, or there are too few runs.
+        BudgetError: If epsilon or delta is none.
+    """
+    if fault not in FAULTS:
+        raise OptionError(f"There is no fault {fault!r}. Choose one of {', '.join(FAULTS)}.")
+    if runs < 100:
+        raise OptionError(f"{runs} runs show nothing; at least 100 are needed.")
+    promised = Fraction(rho_from(epsilon=epsilon, delta=delta))
+    budget = 16 * promised if fault == "uncharged" else promised
+    domain = Domain.from_sizes({f"a{i}": n for i, n in enumerate(SIZES)})
+    workload = Workload.all_kway(domain, 2)
+    smaller = [[k % n for n in SIZES] for k in range(RECORDS)]
+    record = [n - 1 for n in SIZES]
+    tables = [Private(Table.from_codes(rows, domain)) for rows in ([*smaller, record], smaller)]
+    score = _Score(tables[1], record, workload.closure)
+    found: list[list[list[float]]] = [[], []]
+    for k in range(runs):
+        for private, scores in zip(tables, found, strict=True):
+            run = rounds(mechanism, private, workload, rho=budget, rng=FAULTS[fault]())
+            scores.append(
+                score.of([m for _, e in run if not isinstance(e, Finished) for m in e.measurements])
+            )
+        if progress is not None:
+            progress((k + 1) / runs)
+    return _bounds(np.array(found), float(promised), epsilon, delta, alpha)
+
+
+class _Score:
+    """How much likelier measurements are with one record more, were their laws as claimed."""
+
+    def __init__(
+        self, smaller: Private, record: Sequence[int], sets: Sequence[AttributeSet]
+    ) -> None:
+        self._private, self._record = smaller, record
+        self._place = {attrs: k for k, attrs in enumerate(sets)}
+        self._known: dict[AttributeSet, tuple[FloatArray, FloatArray]] = {}
+
+    def of(self, measurements: Sequence[Any]) -> list[float]:
+        """The log ratio of densities, of each residual and of all: precision times the product."""
+        parts = [0.0] * len(self._place)
+        for m in measurements:
+            step, middle = self._around(m.attrs)
+            ratio = float((step * (axes.center_all(m.values) - middle)).sum())
+            parts[self._place[m.attrs]] += m.precision * ratio
+        return [*parts, math.fsum(parts)]
+
+    def _around(self, tau: AttributeSet) -> tuple[FloatArray, FloatArray]:
+        """What the record adds to a residual, and half way between both tables, centred."""
+        if tau not in self._known:
+            counts = self._private.marginal(tau).values
+            one = np.zeros(counts.shape)
+            one[tuple(self._record[i] for i in tau)] = 1.0
+            step = axes.center_all(decompose(one, tau, tau))
+            middle = axes.center_all(decompose(counts, tau, tau)) + step / 2
+            self._known[tau] = step, middle
+        return self._known[tau]
+
+
+def _bounds(
+    scores: FloatArray, promised: float, epsilon: float, delta: float, alpha: float
+) -> Audit:
+    """Choose score and threshold on the first half of the runs, and bound on the second.
+
+    Shapes:
+        scores: (2 tables, runs, kinds of score).
+    """
+    half = scores.shape[1] // 2
+    first, second = scores[:, :half], scores[:, half:]
+    tried = [
+        (kind, threshold)
+        for kind in range(scores.shape[2])
+        for threshold in np.unique(np.quantile(first[:, :, kind], QUANTILES)).tolist()
+    ]
+    kind, best = max(tried, key=lambda t: _least(_counts(first[:, :, t[0]], t[1]), half, alpha)[0])
+    passed = _counts(second[:, :, kind], best)
+    least, least_epsilon = _least(passed, second.shape[1], alpha, delta)
+    return Audit(scores.shape[1], promised, least, epsilon, delta, least_epsilon, alpha, passed)
+
+
+def _counts(scores: FloatArray, threshold: float) -> tuple[int, int]:
+    larger, smaller = (int((row >= threshold).sum()) for row in scores)
+    return larger, smaller
+
+
+def _least(
+    passed: tuple[int, int], runs: int, alpha: float, delta: float = 0.0
+) -> tuple[float, float]:
+    """What rho and epsilon are at least, if so many of the runs passed on either table."""
+    # One sided each, so that both hold with probability 1 - alpha.
+    p = _low(passed[0], runs, alpha / 2)
+    q = 1.0 - _low(runs - passed[1], runs, alpha / 2)
+    if p <= q:
+        return 0.0, 0.0
+    rho = max(_renyi(p, q, order) / order for order in ORDERS)
+    return rho, max(0.0, math.log(max(p - delta, 1e-300) / q))
+
+
+def _low(successes: int, runs: int, alpha: float) -> float:
+    """Clopper and Pearson's lower bound of a probability."""
+    return float(special.betaincinv(successes, runs - successes + 1, alpha)) if successes else 0.0
+
+
+def _renyi(p: float, q: float, order: float) -> float:
+    """Divergence of two coins."""
+    heads = order * math.log(p) + (1 - order) * math.log(q)
+    tails = order * math.log1p(-p) + (1 - order) * math.log1p(-q) if p < 1 else -math.inf
+    return float(np.logaddexp(heads, tails)) / (order - 1)
