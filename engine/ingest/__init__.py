@@ -7,20 +7,23 @@ r"""Any table a person has: bytes -> a preview of what was understood -> typed c
 ('Oslo', 'Rome')
 """
 
+from engine.attributes import DATE_PARTS
 from engine.ingest.choices import Choices
 from engine.ingest.domains import (
-    DATE_PARTS,
     draft_domain,
     equal_width,
+    folded_attribute,
     pasted_values,
     proposed_attribute,
+    split_answers,
     top_list,
     typed_edges,
 )
 from engine.ingest.encode import Encoded, PrivateCounts, encode, encode_counted
+from engine.ingest.frames import read_frame
 from engine.ingest.kinds import READINGS, Proposal, Reading
 from engine.ingest.limits import Limits
-from engine.ingest.notes import Note
+from engine.ingest.notes import Note, Offer
 from engine.ingest.preview import Preview
 from engine.ingest.reading import read
 
@@ -31,6 +34,7 @@ __all__ = [
     "Encoded",
     "Limits",
     "Note",
+    "Offer",
     "Preview",
     "PrivateCounts",
     "Proposal",
@@ -39,9 +43,12 @@ __all__ = [
     "encode",
     "encode_counted",
     "equal_width",
+    "folded_attribute",
     "pasted_values",
     "proposed_attribute",
     "read",
+    "read_frame",
+    "split_answers",
     "top_list",
     "typed_edges",
 ]

@@ -16,6 +16,7 @@ from engine.exact import Exact
 from engine.ingest.choices import LongRows
 from engine.ingest.delimited import Chunk, long_field
 from engine.ingest.footer import footer_length, is_comment
+from engine.ingest.leftovers import second_table, second_table_note
 from engine.ingest.limits import Limits
 from engine.ingest.notes import SHOWN, Note, counted, lines_text, were
 from engine.ingest.structure import Record
@@ -40,6 +41,7 @@ class Columns(Exact):
         long_rows: What becomes of a record with more cells than columns.
         trim: Whether blanks around a cell are removed.
         last_line: Line after which nothing is data; None finds it.
+        names: The header's cells, to tell it from another table's.
     """
 
     width: int
@@ -48,6 +50,7 @@ class Columns(Exact):
     long_rows: LongRows = "refuse"
     trim: bool = True
     last_line: int | None = None
+    names: tuple[str, ...] = ()
     rows: int = 0
     trimmed: int = 0
     _parts: list[list[pa.Array]] = field(default_factory=list)
@@ -208,21 +211,39 @@ class Columns(Exact):
         """
         lines = np.concatenate(self._lines) if self._lines else np.zeros(0, np.int32)
         notes: list[Note] = []
-        below = self._below(lines)
-        if below:
-            first = int(lines[len(lines) - below])
-            notes.append(_footer_note(below, first))
-            lines = lines[: len(lines) - below]
-            for irregular in (self._short, self._cut):
-                irregular[:] = [line for line in irregular if line < first]
-            self._long = [(line, cells) for line, cells in self._long if line < first]
-            self._blank = [line for line in self._blank if line < first]
         columns = [pa.chunked_array(parts, pa.large_string()) for parts in self._parts]
         self._parts = []
+        other = self._other_table(columns, lines)
+        if other is not None:
+            last, end = int(lines[other[0] - 1]), int(lines[-1])
+            notes.append(second_table_note(int(lines[other[1]]), last, end))
+            lines = self._cut_off(lines, other[0])
+        elif below := self._below(lines):
+            notes.append(_footer_note(below, int(lines[len(lines) - below])))
+            lines = self._cut_off(lines, len(lines) - below)
         columns = [column.slice(0, len(lines)) for column in columns]
         columns, lines, found = self._without_long(columns, lines)
         notes += found + self._notes(lines)
         return columns, lines, notes
+
+    def _cut_off(self, lines: NDArray[np.int32], number: int) -> NDArray[np.int32]:
+        """Keep the first records, and only what was noticed of these."""
+        first = int(lines[number])
+        for irregular in (self._short, self._cut):
+            irregular[:] = [line for line in irregular if line < first]
+        self._long = [(line, cells) for line, cells in self._long if line < first]
+        self._blank = [line for line in self._blank if line < first]
+        return lines[:number]
+
+    def _other_table(
+        self, columns: list[pa.ChunkedArray], lines: NDArray[np.int32]
+    ) -> tuple[int, int] | None:
+        if self.last_line is not None or not self._blank:
+            return None
+        irregular = [*self._short, *(line for line, _ in self._long)]
+        names = self.names or ("",) * len(columns)
+        names = names + ("",) * (len(columns) - len(names))
+        return second_table(names, columns, lines, self._blank, irregular)
 
     def _below(self, lines: NDArray[np.int32]) -> int:
         """Count the records at the end that are totals, notes or empty."""

@@ -40,13 +40,9 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"ORC\x08", "an ORC file"),
     (b"Obj\x01", "an Avro file"),
     (b"\x93NUMPY", "a NumPy array"),
-    (b"$FL2", "an SPSS file"),
-    (b"$FL3", "an SPSS file"),
-    (b"<stata_dta>", "a Stata file"),
     (b"RDX2\n", "an R data file"),
     (b"RDX3\n", "an R data file"),
     (b"X\n\x00\x00\x00", "an R data file"),
-    (b"HEADER RECORD*******LIBRARY", "a SAS transport file"),
     (b"\x00\x01\x00\x00Standard Jet DB", "an Access database"),
     (b"\x00\x01\x00\x00Standard ACE DB", "an Access database"),
     (b"\x7fELF", "a program"),
@@ -66,15 +62,23 @@ _ZIP_FAULTS = (
     struct.error,
 )
 _SAS = b"\xc2\xea\x81\x60\xb3\x14\x11\xcf\xbd\x92\x08\x00\x09\xc7\x31\x8c"
+_STATA = tuple(bytes([version]) for version in (105, 108, 110, 111, 113, 114, 115, 117, 118))
 _HTML = re.compile(r"<(!doctype\s+html|html|head|body|table|script|div)\b", re.IGNORECASE)
 _YAML = re.compile(r"%YAML\b|---\s*\n\s*[\w\"'-]+\s*:|.*!!python/", re.DOTALL)
 _JSON_OBJECT = re.compile(r"\{\s*(\"([^\"\\]|\\.)*\"\s*:|\}\s*$)")
 _JSON_LIST = re.compile(r"\[\s*([\[{\"\]\-\d]|true|false|null)")
-_READABLE = "CSV (or other delimited text), Excel and Parquet can be read"
+_READABLE = "CSV (or other delimited text), Excel, Parquet, SPSS, Stata and SAS can be read"
+_LFS = b"version https://git-lfs.github.com/spec/"
+_ARFF = re.compile(r"\s*(%[^\n]*\n\s*)*@relation\s+\S", re.IGNORECASE)
+_SQL = re.compile(
+    r"^\s*(create\s+(temporary\s+)?table|insert\s+into|drop\s+table|copy\s+\S+\s*(\([^)]*\)\s*)?"
+    r"from\s+stdin|pragma\s+foreign_keys|set\s+names|lock\s+tables)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 
 def kind_of(data: bytes) -> str:
-    """Say what the bytes are: ``gzip``, ``excel``, ``parquet`` or ``text``.
+    """Say what the bytes are: ``gzip``, ``excel``, ``parquet``, ``survey`` or ``text``.
 
     Raises:
         DataError: If they are something else that is recognised (``E_FORMAT``, by name), or nothing
@@ -92,10 +96,47 @@ def kind_of(data: bytes) -> str:
         return _zip_kind(data)
     if data[:8] == b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1":
         return _compound_kind(data)
+    if survey_name(data):
+        return "survey"
     name = _binary_name(data) or _markup_name(data)
     if name:
         raise refused(name)
+    no_table = _no_table(data)
+    if no_table is not None:
+        raise no_table
     return "text"
+
+
+def survey_name(data: bytes) -> str:
+    """Name the statistical package's file that the bytes are; "" if they are none."""
+    if data[:4] in (b"$FL2", b"$FL3"):
+        return "an SPSS file"
+    if b"SPSS PORT FILE" in data[:200] or b"SPSSPORT" in data[:600].replace(b"\r\n", b""):
+        return "an SPSS portable file"
+    if data.startswith(b"<stata_dta>") or (
+        data[:1] in _STATA and data[1:2] in (b"\x01", b"\x02") and data[2:4] == b"\x01\x00"
+    ):
+        return "a Stata file"
+    if data.startswith((b"HEADER RECORD*******LIBRARY", b"HEADER RECORD*******LIBV8")):
+        return "a SAS transport file"
+    return "a SAS file" if data[:32].find(_SAS) >= 0 else ""
+
+
+def _no_table(data: bytes) -> DataError | None:
+    """Refuse texts that are read by other programs, each by its name."""
+    if data.lstrip(b"\xef\xbb\xbf \r\n").startswith(_LFS):
+        return DataError(
+            "The file is a Git LFS pointer: it names a large file and does not hold it. Fetch the "
+            "real file (git lfs pull), and choose that.",
+            code="E_FORMAT",
+        )
+    start = _beginning(data)
+    if _ARFF.match(start):
+        return refused("an ARFF file of Weka")
+    found = list(_SQL.finditer(start))
+    if found and ";" in start and (found[0].start() < 3 or len(found) > 1):
+        return refused("an SQL dump of a database")
+    return None
 
 
 def empty() -> DataError:
@@ -229,7 +270,11 @@ def _zip_kind(data: bytes) -> str:
         raise refused("a PowerPoint presentation")
     if names and all(name.endswith(".npy") for name in names):
         raise refused("a NumPy archive")
-    raise refused("a zip archive")
+    raise DataError(
+        f"The file is a zip archive; {_READABLE}, and gzip. Unpack it first, and choose the table "
+        "inside.",
+        code="E_FORMAT",
+    )
 
 
 def _compound_kind(data: bytes) -> str:
@@ -248,8 +293,6 @@ def _binary_name(data: bytes) -> str | None:
     for signature, name in _SIGNATURES:
         if data.startswith(signature):
             return name
-    if data[:32].find(_SAS) >= 0:
-        return "a SAS file"
     if data[257:262] == b"ustar":
         return "a tar archive"
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
@@ -258,11 +301,6 @@ def _binary_name(data: bytes) -> str | None:
         return "a bitmap image"
     if _is_pickle(data):
         return "a Python pickle (never opened: it could run code)"
-    if data[:1] in (b"\x71\x72\x73\x75\x76\x77") and data[1:4] in (
-        b"\x01\x01\x00",
-        b"\x02\x01\x00",
-    ):
-        return "a Stata file"
     return None
 
 
@@ -279,7 +317,7 @@ def _markup_name(data: bytes) -> str | None:
     start = _beginning(data)
     if start.startswith("<"):
         if _HTML.match(start) or _HTML.search(start[:2000]):
-            return "a web page (HTML)"
+            return "a web page (HTML), as some programs save under the name .xls"
         if start.startswith(("<?xml", "<!--")) or re.match(r"<[A-Za-z][\w:.-]*[\s/>]", start):
             return "an XML file"
     if start[:1] in "{[" and _is_json(data, start):

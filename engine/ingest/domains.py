@@ -4,39 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Literal
 
+from engine.attributes import DATE_PARTS, DatePart, Derived, Part
 from engine.domain import Attribute, Domain, Missing, Outside
 from engine.domain import Source as DomainSource
 from engine.errors import DomainError
 from engine.ingest import readings
 from engine.ingest.kinds import MAX_VALUES, Proposal, Reading
 from engine.ingest.preview import Preview
-
-DatePart = Literal["year", "quarter", "month", "weekday"]
-DATE_PARTS: dict[DatePart, tuple[str, ...] | None] = {
-    "year": None,
-    "quarter": ("Q1", "Q2", "Q3", "Q4"),
-    "month": (
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ),
-    "weekday": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
-}
-"""Parts of a date that an attribute may hold, with their values where those are public."""
 
 WHOLE_RANGE = 200
 """Whole numbers over a longer range are binned."""
@@ -127,13 +105,21 @@ def top_list(
     return Attribute(name, values=tuple(values), outside="other", other=other, missing=missing)
 
 
-def date_name(label: str, part: DatePart) -> str:
-    """Name the attribute that holds a part of a date: ``encode`` finds the column by it.
+def date_name(label: str, part: DatePart, *, taken: Iterable[str] = ()) -> str:
+    """Name the attribute that holds a part of a date, apart from every column's own name.
 
-    >>> date_name("born", "year")
-    'born (year)'
+    >>> date_name("born", "year"), date_name("born", "year", taken=["born (year)"])
+    ('born (year)', 'born (year of the date)')
     """
-    return f"{label} ({part})"
+    return _free_name(f"{label} ({part})", f"{label} ({part} of the date)", taken)
+
+
+def _free_name(first: str, second: str, taken: Iterable[str]) -> str:
+    held, number = set(taken), 2
+    name = first if first not in held else second
+    while name in held:
+        name, number = f"{second[:-1]}, {number})", number + 1
+    return name
 
 
 def proposed_attribute(
@@ -157,10 +143,12 @@ def proposed_attribute(
         DomainError: If the column has no values that the reading could list.
     """
     kind = reading or proposal.kind
+    if proposal.declared is not None and kind == proposal.kind:
+        return proposal.declared
     numbers = kind in ("integer", "numeric")
-    missing = _missing(proposal, numbers or kind == "date")
     if kind == "date":
-        return _date_attribute(proposal, part, missing, outside)
+        return _date_attribute(proposal, part, outside)
+    missing = _missing(proposal, numbers)
     if numbers and proposal.bounds is not None:
         return _number_attribute(proposal, kind, bins, missing, outside)
     values = tuple(v for v in proposal.values if missing is None or v not in missing.codes)
@@ -179,13 +167,51 @@ def proposed_attribute(
     )
 
 
+def folded_attribute(proposal: Proposal, attribute: Attribute) -> Attribute:
+    """Return an attribute in which spellings that differ in capitals or blanks are one value.
+
+    The commonest spelling of each stays.
+    """
+    others = {value for group in proposal.variants for value in group[1:]}
+    values = tuple(value for value in attribute.values or () if value not in others)
+    return replace(attribute, values=values or attribute.values, compare="folded")
+
+
+def split_answers(proposal: Proposal) -> tuple[Attribute, ...]:
+    """Split a column that holds several answers a cell into one yes-or-no attribute an answer.
+
+    An empty cell is an answer to none of them.
+
+    Raises:
+        DomainError: If the column holds single answers only.
+    """
+    if not proposal.answers:
+        raise DomainError(
+            f"Column {proposal.label!r} holds no several answers in one cell. Use it as it is."
+        )
+    made: list[Attribute] = []
+    for answer in proposal.answers:
+        taken = [*proposal.columns, *(attribute.name for attribute in made)]
+        label = f"{proposal.label}: {answer}"
+        attribute = Attribute(
+            _free_name(label, f"{label} (answer)", taken), values=("no", "yes"), source="data",
+            declared=("missing",),
+            derived=Derived(proposal.label, contains=answer, separator=proposal.answers_by),
+        )  # fmt: skip
+        made.append(attribute)
+    return tuple(made)
+
+
 def _missing(proposal: Proposal, as_numbers: bool) -> Missing | None:
     # Among categories a code for "missing" is a category; among numbers it would be out of place.
     codes = proposal.missing_codes if as_numbers else ()
+    codes = tuple(dict.fromkeys((*codes, *proposal.said_missing)))
     if not proposal.has_missing and not codes:
         return None
-    alone = len(codes) == 1 and not proposal.has_missing
-    return Missing(codes=codes, rule="category", label=codes[0] if alone else "(missing)")
+    if len(codes) == 1 and not proposal.has_missing and not proposal.said_missing:
+        return Missing(codes=codes, label=codes[0])
+    taken = "(missing)" in proposal.values
+    return Missing(codes=codes, label="(no answer)" if taken else "(missing)")
 
 
 def _number_attribute(
@@ -193,27 +219,34 @@ def _number_attribute(
 ) -> Attribute:
     low, high = proposal.bounds or (0.0, 1.0)
     rule: Outside = outside or "clamp"
+    other = "(other)"
+    if len(proposal.own_codes) == 1 and outside is None:
+        rule, other = "other", proposal.own_codes[0]
     if kind == "integer" and high - low < WHOLE_RANGE:
         return Attribute(
             proposal.label, "integer", bounds=(math.floor(low), math.ceil(high)), outside=rule,
-            missing=missing, source="data",
+            other=other, missing=missing, source="data",
         )  # fmt: skip
     low, high = nice_bounds(low, high)
     return Attribute(
         proposal.label, "numeric", edges=equal_width(low, high, bins), outside=rule,
-        missing=missing, source="data",
+        other=other, missing=missing, source="data",
     )  # fmt: skip
 
 
-def _date_attribute(
-    proposal: Proposal, part: DatePart, missing: Missing | None, outside: Outside | None
-) -> Attribute:
-    name = date_name(proposal.label, part)
+def _date_attribute(proposal: Proposal, part: DatePart, outside: Outside | None) -> Attribute:
+    """Make an attribute of a part of a date; the same one whether or not a row is empty."""
+    name = date_name(proposal.label, part, taken=proposal.columns)
+    codes = tuple(code for code in proposal.missing_codes if readings.is_missing_token(code))
+    codes = tuple(dict.fromkeys((*codes, *proposal.said_missing)))
+    missing, derived = Missing(codes=codes), Derived(proposal.label, part)
     values = DATE_PARTS[part]
     if values is not None:
+        known: tuple[Part, ...] = ("values",)
         return Attribute(
-            name, "ordinal", values=values, outside=outside or "refuse", missing=missing
-        )
+            name, "ordinal", values=values, outside=outside or "refuse", missing=missing,
+            source="data" if codes else "public default", declared=known, derived=derived,
+        )  # fmt: skip
     years = [
         day.year
         for value in proposal.values
@@ -222,7 +255,8 @@ def _date_attribute(
     bounds = (min(years), max(years)) if years else (1900, 2100)
     return Attribute(
         name, "integer", bounds=bounds, outside=outside or "clamp", missing=missing,
-        source="data" if years else "public default",
+        source="data" if years else "public default", declared=() if codes else ("missing",),
+        derived=derived,
     )  # fmt: skip
 
 

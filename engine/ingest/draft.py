@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -12,11 +12,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from engine.attributes import Attribute
+from engine.errors import DataError
 from engine.exact import Exact
-from engine.ingest import names, readings
+from engine.ingest import leftovers, names, readings
 from engine.ingest.choices import Choices
-from engine.ingest.notes import Note, counted, were
+from engine.ingest.limits import Limits
+from engine.ingest.notes import Note, Offer, counted, were
 from engine.ingest.preview import Preview
+from engine.ingest.questions import LOOKED_AT, expanded, maybe_thousands, questions
 
 _MANY_COLUMNS = 1000
 _TEXT = pd.StringDtype(storage="pyarrow", na_value=np.nan)
@@ -33,15 +37,27 @@ class Draft(Exact):
     choices: dict[str, Any]
     alternatives: dict[str, tuple[Any, ...]]
     first_lines: tuple[str, ...] = ()
+    declared: dict[str, Attribute] = field(default_factory=dict)
+    missing_codes: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def preview(self, asked: Choices, name: str) -> Preview:
-        """Finish: labels, notes on the whole, and the choices made."""
+        """Finish: what is no record, labels, what there is to ask, and the choices made."""
+        if self.choices.get("header_line"):
+            self._leave_lines_out(asked)
+            self._leave_columns_out()
         labels, notes = names.label_columns(self.names)
         self.notes += notes
+        if asked.counts:
+            labels = self._count(labels, asked.counts)
         self.notes += _table_notes(labels, self.columns, len(self.lines))
         self._choose_decimal(asked)
         self._choose_missing(asked)
-        return Preview(
+        self.choices |= {
+            name: getattr(asked, name)
+            for name in ("counts", "person", "seed")
+            if getattr(asked, name) not in (None, 0)
+        }
+        preview = Preview(
             _frame(self.columns, len(self.lines)),
             labels,
             tuple(self.notes),
@@ -50,12 +66,72 @@ class Draft(Exact):
             self.first_lines,
             self.lines,
             name,
+            self.declared,
+            self.missing_codes,
         )
+        return _questioned(preview)
+
+    def _leave_lines_out(self, asked: Choices) -> None:
+        """Leave further lines of the header out, and lines that repeat it, each with a note."""
+        if asked.first_line is not None:
+            self.choices["first_line"] = asked.first_line
+            self._keep(self.lines >= asked.first_line)
+        elif len(self.lines):
+            number, sure = leftovers.header_lines(self.columns)
+            if number and sure:
+                self.notes.append(leftovers.header_lines_note(self.lines[:number].tolist()))
+                self.choices["first_line"] = int(self.lines[number])
+                self._keep(np.arange(len(self.lines)) >= number)
+            elif number:
+                first, after = self.lines[:2].tolist()
+                self.notes.append(leftovers.second_header_note(first, after))
+        again = leftovers.repeated_headers(self.names, self.columns)
+        if again.any():
+            kept = asked.repeated_headers == "kept"
+            self.notes.append(leftovers.repeated_note(self.lines[again].tolist(), kept=kept))
+            if not kept:
+                self._keep(~again)
+        self.choices["repeated_headers"] = asked.repeated_headers
+
+    def _keep(self, kept: NDArray[np.bool_]) -> None:
+        mask = pa.array(kept)
+        self.columns = [column.filter(mask) for column in self.columns]
+        self.lines = self.lines[kept]
+
+    def _leave_columns_out(self) -> None:
+        """Leave columns without a name and without a cell out."""
+        held = [
+            bool(name.strip()) or any_text(column)
+            for name, column in zip(self.names, self.columns, strict=True)
+        ]
+        if all(held) or not any(held) or not len(self.lines):
+            return
+        gone = [j for j, kept in enumerate(held) if not kept]
+        self.notes.append(leftovers.empty_columns_note(gone))
+        self.names = tuple(name for name, kept in zip(self.names, held, strict=True) if kept)
+        self.columns = [c for c, kept in zip(self.columns, held, strict=True) if kept]
+
+    def _count(self, labels: tuple[str, ...], counts: str) -> tuple[str, ...]:
+        """Repeat each row as often as its column of counts says, and leave that column out."""
+        if counts not in labels:
+            raise DataError(
+                f"The table has no column {counts!r} to say how many persons a row stands for. "
+                "Name one of its columns.",
+                code="E_COLUMN",
+            )
+        at = labels.index(counts)
+        rest = [column for j, column in enumerate(self.columns) if j != at]
+        places = expanded(rest, self.columns[at], self.lines, Limits().cells)
+        self.columns = [column.take(pa.array(places)) for column in rest]
+        self.lines = self.lines[places]
+        return tuple(label for label in labels if label != counts)
 
     def _choose_decimal(self, asked: Choices) -> None:
         found, note = _decimal(self.columns, self.choices.get("separator"))
         self.choices["decimal"] = asked.decimal or found
         self.alternatives["decimal"] = (".", ",")
+        if note is None and found == "." and len(self.lines):
+            note = maybe_thousands(self.columns, self.lines)
         if asked.decimal is None and note is not None:
             self.notes.append(note)
 
@@ -72,8 +148,26 @@ class Draft(Exact):
                     f"{counted(number, 'cell')} {were(number, 'holds', 'hold')} what often means "
                     f"missing ({named}). Nothing is changed until you say that this means missing.",
                     choice="missing",
+                    offers=(Offer("They mean missing everywhere", {"missing": tuple(tokens)}),),
                 )
             )
+
+
+def _questioned(preview: Preview) -> Preview:
+    """Add what there is to ask about the columns."""
+    if preview.schema_only:
+        return preview
+    asked = tuple(questions(preview))
+    others = dict(preview.alternatives)
+    codes = [
+        code
+        for proposal in preview.attributes(*preview.labels[:LOOKED_AT])
+        for code in (*proposal.missing_codes, *proposal.may_be_missing)
+    ]
+    others["missing"] = tuple(dict.fromkeys([*others.get("missing", ()), *codes]))
+    return replace(
+        preview, warnings=(*preview.warnings, *asked), alternatives=MappingProxyType(others)
+    )
 
 
 def any_text(column: pa.ChunkedArray) -> bool:
@@ -100,6 +194,13 @@ def _table_notes(labels: tuple[str, ...], columns: list[pa.ChunkedArray], rows: 
                 f"{counted(len(empty), 'column')} {were(len(empty), 'holds', 'hold')} nothing at "
                 "all; leaving such columns out is offered.",
                 columns=tuple(f"c{j}" for j in empty[:5]),
+            )
+        )
+    if rows == 1:
+        found.append(
+            Note(
+                "W_ONE_ROW",
+                "There is one row: whatever is counted is about one person, and noise hides it.",
             )
         )
     if len(labels) > _MANY_COLUMNS:
@@ -136,7 +237,8 @@ def _missing_tokens(columns: list[pa.ChunkedArray]) -> dict[str, int]:
     tokens = pa.array(sorted(readings.MISSING_TOKENS), pa.large_string())
     found: dict[str, int] = {}
     for column in columns[:2000]:
-        hit = column.filter(pc.is_in(column, value_set=tokens))
+        coded = pc.match_substring_regex(column, r"^\.[A-Za-z_]$")
+        hit = column.filter(pc.or_(pc.is_in(column, value_set=tokens), coded))
         if len(hit):
             for entry in pc.value_counts(hit).to_pylist():
                 found[entry["values"]] = found.get(entry["values"], 0) + entry["counts"]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
@@ -12,18 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import coding
-from engine.coding import DROP, MISSING, OUTSIDE
+from engine.attributes import DATE_PARTS, DatePart, Derived, Missing
+from engine.coding import DROP, MISSING, OUTSIDE, canonical
+from engine.coding import plain as plain_text
 from engine.domain import Attribute, Domain
 from engine.errors import DataError
 from engine.exact import Exact
-from engine.ingest import readings
-from engine.ingest.domains import DATE_PARTS, DatePart
+from engine.ingest import persons, readings
+from engine.ingest.persons import Order, random_order
 from engine.ingest.preview import Preview
 from engine.tables import Table
 from engine.types import IntArray
 
 BoolArray: TypeAlias = NDArray[np.bool_]
-Order: TypeAlias = Callable[[int], NDArray[np.intp]]
+__all__ = ["Encoded", "PrivateCounts", "encode", "encode_counted", "random_order"]
 _PART = re.compile(rf"(?P<label>.*) \((?P<part>{'|'.join(DATE_PARTS)})\)", re.DOTALL)
 
 
@@ -49,39 +50,44 @@ class Encoded(Exact):
 
 def encode(
     preview: Preview, domain: Domain, *, person: str | None = None,
-    order: Order | None = None,
+    order: Order | None = None, seed: int | None = None,
 ) -> Table:  # fmt: skip
     """Make the table of a domain; ``encode_counted`` tells how many cells its rules changed.
 
     Raises:
         DataError: See ``encode_counted``.
     """
-    return encode_counted(preview, domain, person=person, order=order).table
+    return encode_counted(preview, domain, person=person, order=order, seed=seed).table
 
 
 def encode_counted(
     preview: Preview, domain: Domain, *, person: str | None = None,
-    order: Order | None = None,
+    order: Order | None = None, seed: int | None = None,
 ) -> Encoded:  # fmt: skip
     """Make the table of a domain, and count what its rules changed.
 
-    An attribute is read from the column with its label; "born (year)" from the dates of "born".
+    An attribute is read from the column that it says it is derived from, or from the one with its
+    name; "born (year)" is the year of the dates of "born" where no column has that name.
 
     Args:
         preview: The table as understood.
         domain: Declared attributes; each must have a column.
-        person: Label of the column that says whose row it is. At most ``domain.rows_per_person``
-            rows of each person are kept, chosen at random.
-        order: Gives a random order of n rows, for that choice; operating-system entropy by default.
+        person: Label of the column that says whose row it is; by default that of the preview's
+            choices. At most ``domain.rows_per_person`` rows of each person are kept.
+        order: Gives a random order of n rows; the first rows of each person in it are kept.
+        seed: Without an order: the rows kept are those with the smallest hashes of this seed, the
+            person and the row's place among the person's rows. By default that of the choices.
 
     Raises:
         DataError: If an attribute has no column (``E_COLUMN``), a value is undeclared and its rule
-            is to refuse (``E_VALUE``), or a cell is missing without a rule (``EMISSING``).
+            is to refuse (``E_VALUE``), or a cell is missing without a rule (``E_MISSING``).
     """
     rows = len(preview.frame)
     keep = np.ones(rows, dtype=np.bool_)
+    person = preview.choices.get("person") if person is None else person
     if person is not None:
-        keep = _kept_of_each(preview, person, domain.rows_per_person, order or random_order)
+        seed = int(preview.choices.get("seed", 0)) if seed is None else seed
+        keep = persons.kept_rows(preview, person, domain.rows_per_person, order=order, seed=seed)
     columns: list[IntArray] = []
     outside: dict[str, int] = {}
     for attribute in domain:
@@ -101,25 +107,28 @@ def encode_counted(
 def _codes(preview: Preview, attribute: Attribute) -> tuple[IntArray, BoolArray]:
     """Return each record's code, and whether its cell was undeclared."""
     # Every distinct text is understood once, however many records hold it.
-    column, part = _column(preview, attribute)
+    column, derived = _column(preview, attribute)
     coded = preview.texts(column).combine_chunks().dictionary_encode()
     texts = cast("list[str]", coded.dictionary.to_pylist())
     if not texts:
         return np.zeros(0, np.int64), np.zeros(0, np.bool_)
-    plain = _plain_texts(preview, attribute, column, texts, part)
+    plain = _plain_texts(preview, attribute, column, texts, derived)
     said = preview.choices.get("missing", ())
     found = coding.encode(attribute, plain, decimal=_decimal(preview), missing=said)
     places = np.asarray(coded.indices)
     return found.codes[places], found.undeclared[places]
 
 
-def _column(preview: Preview, attribute: Attribute) -> tuple[str, DatePart | None]:
-    if attribute.name in preview.labels:
-        return preview.column(attribute.name), None
-    found = _PART.fullmatch(attribute.name)
-    if found and found["label"] in preview.labels:
-        return preview.column(found["label"]), cast("DatePart", found["part"])
-    return preview.column(attribute.name), None  # refuses
+def _column(preview: Preview, attribute: Attribute) -> tuple[str, Derived | None]:
+    derived = attribute.derived
+    if derived is not None:
+        return preview.column(derived.column), derived
+    if attribute.name not in preview.labels:
+        found = _PART.fullmatch(attribute.name)  # as domain files said it before they named columns
+        if found and found["label"] in preview.labels:
+            derived = Derived(found["label"], cast("DatePart", found["part"]))
+            return preview.column(found["label"]), derived
+    return preview.column(attribute.name), None
 
 
 def _decimal(preview: Preview) -> str:
@@ -127,14 +136,24 @@ def _decimal(preview: Preview) -> str:
 
 
 def _plain_texts(
-    preview: Preview, attribute: Attribute, column: str, texts: Sequence[str], part: DatePart | None
-) -> list[str]:
-    """Put the part asked for in a date's place."""
-    if part is None:
+    preview: Preview, attribute: Attribute, column: str, texts: Sequence[str],
+    derived: Derived | None,
+) -> list[str]:  # fmt: skip
+    """Put the part of a date, or the yes or no of an answer, in the cell's place."""
+    if derived is None or (derived.part is None and derived.contains is None):
         return list(texts)
+    if derived.contains is not None:
+        wanted, mark = plain_text(derived.contains), derived.separator
+        held = [{plain_text(piece) for piece in text.split(mark)} for text in texts]
+        return ["yes" if wanted in pieces else "no" for pieces in held]
+    assert derived.part is not None
     day_first = preview.attributes(preview.labels[int(column[1:])])[0].day_first
-    stay = {"", *(attribute.missing.codes if attribute.missing else ())}
-    return [t if t in stay else _date_text(t, part, day_first=day_first) for t in texts]
+    said = (*preview.choices.get("missing", ()), *(attribute.missing or Missing()).codes)
+    stay = {canonical(code) for code in said}
+    return [
+        t if not t or canonical(t) in stay else _date_text(t, derived.part, day_first=day_first)
+        for t in texts
+    ]
 
 
 def _date_text(text: str, part: DatePart, *, day_first: bool) -> str:
@@ -171,33 +190,3 @@ def _check(preview: Preview, attribute: Attribute, codes: IntArray) -> None:
             "it, or say what undeclared values become: Other, or the nearest bound.",
             code=code,
         )
-
-
-def random_order(number: int) -> NDArray[np.intp]:
-    """Return 0 .. number - 1 in a random order, from the operating system's entropy."""
-    order: NDArray[np.intp] = np.argsort(np.frombuffer(os.urandom(8 * number), np.uint64))
-    return order
-
-
-def _kept_of_each(preview: Preview, person: str, most: int, order: Order) -> BoolArray:
-    """Keep at most so many rows of each person, chosen at random."""
-    coded = preview.texts(preview.column(person)).combine_chunks().dictionary_encode()
-    who = np.asarray(coded.indices, dtype=np.int64)
-    if "" in coded.dictionary.to_pylist():
-        raise DataError(
-            f"Column {person!r} says whose row it is, and some of its cells are empty; every row "
-            "needs "
-            "one. Fill them in, or choose another column.",
-            code="E_MISSING",
-        )
-    shuffled = order(len(who))
-    by_person = shuffled[np.argsort(who[shuffled], kind="stable")]
-    grouped = who[by_person]
-    starts = (
-        np.r_[0, np.flatnonzero(np.diff(grouped)) + 1] if len(grouped) else np.zeros(0, np.int64)
-    )
-    sizes = np.diff(np.r_[starts, len(grouped)])
-    rank = np.arange(len(grouped)) - np.repeat(starts, sizes)
-    keep = np.zeros(len(who), dtype=np.bool_)
-    keep[by_person[rank < most]] = True
-    return keep

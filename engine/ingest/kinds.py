@@ -7,39 +7,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from engine.exact import Exact
+from engine.attributes import Attribute
+from engine.coding import open_ended
 from engine.ingest import readings
+from engine.ingest.facts import Facts, answers, facts_of, may_be_missing, variants
 from engine.ingest.notes import counted
-from engine.ingest.scales import is_scale, ordered
+from engine.ingest.proposal import LEFT_OUT, MAX_VALUES, READINGS, Proposal, Reading
+from engine.ingest.scales import is_scale, is_school_years, ordered
 
-Reading = Literal[
-    "categorical", "ordinal", "yes/no", "integer", "numeric", "date", "identifier", "text",
-    "constant", "empty",
-]  # fmt: skip
-READINGS: tuple[Reading, ...] = (
-    "categorical", "ordinal", "yes/no", "integer", "numeric", "date", "identifier", "text",
-    "constant", "empty",
-)  # fmt: skip
-LEFT_OUT = frozenset({"identifier", "text", "constant", "empty"})
-"""Readings that are offered for leaving out."""
-
-MAX_VALUES = 2000
-"""Most values a proposal lists; a longer list is no category anybody declares by hand."""
-_LOOKED_AT = 20_000
-_FEW = 12
+__all__ = ["LEFT_OUT", "MAX_VALUES", "READINGS", "Proposal", "Reading", "propose"]
+_FEW, _ENOUGH = 12, 10
 _MANY_TEXTS = 200
 _ID_NAME = re.compile(
     r"(^|[\s_.-])(id|ids|uuid|guid|ident(ifier)?|serial\w*|key|index|row|rowid|email|e-mail|mail|phone|"
     r"telephone|ssn|iban|passport|url|link|hash|nr|record)$|^(id|uuid)[\s_.-]|^serialno$|(?<=[a-z])I[dD]$",
     re.IGNORECASE,
 )
+_PERSON_NAME = re.compile(
+    r"(^|[\s_.-])((record|person|people|patient|participant|respondent|subject|client|member|user|"
+    r"customer|student|pupil|employee|worker|household|hh|family|case|panel|interview)"
+    r"[\s_.-]?(id|ids|no|nr|num|number|code|key|serial\w*|email|e-mail)|(pid|uid|uuid|guid|caseid|"
+    r"hhid|idno|serialno|e-?mail|email address|phone|ssn|iban))$|"
+    r"^(id|respid|record|serial)$|(?<=[a-z])(Id|ID)$",
+    re.IGNORECASE,
+)
+_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _CODE_NAME = re.compile(
     r"code|zip|postal|postcode|puma|fips|region|type|class|categor|group|status|system|school|"
     r"industry|indp?(?=$|[^a-z])|occ(up|$)|icd|naics|sic$|^tract|district|county|state|"
@@ -60,123 +57,106 @@ _FREE_NAME = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Proposal(Exact):
-    """A reading offered for one column.
-
-    Args:
-        column: Its id, ``c0`` ...
-        label: Its name as a person sees it.
-        kind: The reading proposed.
-        reason: Why, in one sentence.
-        examples: Three of its values (private: for the person whose table it is).
-        alternatives: Other readings that its cells would bear, the likeliest first.
-        keep: Whether it is proposed as an attribute; False is an offer to leave it out.
-        values: Its distinct values in order, where there are few enough to list.
-        bounds: Smallest and largest number.
-        missing_codes: Texts that would mean "missing" under this reading.
-        has_missing: Whether a cell is empty.
-        distinct: How many different values it has.
-        day_first: Whether its dates begin with the day.
-        ambiguous: Whether nothing in its dates tells which part is the day.
-    """
-
-    column: str
-    label: str
-    kind: Reading
-    reason: str
-    examples: tuple[str, ...]
-    alternatives: tuple[Reading, ...]
-    keep: bool
-    values: tuple[str, ...] = ()
-    bounds: tuple[float, float] | None = None
-    missing_codes: tuple[str, ...] = ()
-    has_missing: bool = False
-    distinct: int = 0
-    day_first: bool = True
-    ambiguous: bool = False
-
-    def __repr__(self) -> str:
-        return f"Proposal({self.label!r}, {self.kind}, keep={self.keep}; its values are private)"
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _Facts(Exact):
-    """What is known of a column's cells."""
-
-    label: str
-    rows: int
-    values: tuple[str, ...]  # distinct and present, as first met; at most _LOOKED_AT
-    counts: tuple[int, ...]
-    distinct: int
-    empty: int  # cells without any text, or with a code that a person declared missing
-    decimal: str
-
-    @property
-    def present(self) -> int:
-        return self.rows - self.empty
-
-
 def propose(
-    texts: pa.ChunkedArray, *, column: str, label: str, choices: Mapping[str, Any]
+    texts: pa.ChunkedArray,
+    *,
+    column: str,
+    label: str,
+    choices: Mapping[str, Any],
+    columns: tuple[str, ...] = (),
+    declared: Attribute | None = None,
+    missing: tuple[str, ...] = (),
 ) -> Proposal:
-    """Propose a reading for a column of texts."""
-    facts = _facts(texts, label, choices)
-    found = _proposed(facts)
-    kind, reason = found["kind"], found["reason"]
-    bears = _alternatives(facts, kind)
+    """Propose a reading for a column of texts; ``missing`` are codes that were said to mean it."""
+    everywhere = tuple(choices.get("missing", ()))
+    facts = facts_of(texts, label, {**choices, "missing": (*everywhere, *missing)})
+    found = _declared(declared) if declared is not None else _proposed(facts)
+    kind = found["kind"]
+    listed = facts.distinct <= MAX_VALUES
+    several, mark = answers(facts.values) if kind in ("categorical", "text") else ((), "")
+    enough = declared is None and facts.present >= _ENOUGH
+    offered = may_be_missing(facts.values, kind, facts.decimal) if enough else ()
     return Proposal(
         column=column,
         label=label,
         kind=kind,
-        reason=reason,
+        reason=found["reason"],
         examples=facts.values[:3],
-        alternatives=bears,
+        alternatives=_alternatives(facts, kind),
         keep=kind not in LEFT_OUT,
-        values=ordered(facts.values, facts.decimal) if facts.distinct <= MAX_VALUES else (),
+        values=ordered(facts.values, facts.decimal) if listed else (),
         bounds=found.get("bounds"),
         missing_codes=found.get("codes", ()),
         has_missing=facts.empty > 0,
         distinct=facts.distinct,
+        own_codes=found.get("own", ()),
+        said_missing=missing,
+        may_be_missing=tuple(code for code in offered if code not in found.get("codes", ())),
+        variants=variants(facts.values, facts.counts) if listed and kind not in LEFT_OUT else (),
+        rows_each=found.get("rows_each", 0),
+        answers=several,
+        answers_by=mark,
+        decomposed=facts.decomposed,
+        infinite=found.get("infinite", 0),
+        columns=columns,
+        declared=declared,
         day_first=found.get("day_first", True),
         ambiguous=found.get("ambiguous", False),
     )
 
 
-def _facts(texts: pa.ChunkedArray, label: str, choices: Mapping[str, Any]) -> _Facts:
-    met = pc.value_counts(texts)
-    values, counts = met.field("values"), met.field("counts")
-    absent = pc.is_in(
-        values, value_set=pa.array(["", *choices.get("missing", ())], pa.large_string())
+def _declared(attribute: Attribute) -> dict[str, Any]:
+    bounds = attribute.bounds or (
+        (attribute.edges[0], attribute.edges[-1]) if attribute.edges else None
     )
-    empty = pc.sum(counts.filter(absent)).as_py() or 0
-    there = pc.invert(absent)
-    values, counts = values.filter(there), counts.filter(there)
-    return _Facts(
-        label,
-        len(texts),
-        tuple(values.slice(0, _LOOKED_AT).to_pylist()),
-        tuple(counts.slice(0, _LOOKED_AT).to_pylist()),
-        len(values),
-        int(empty),
-        str(choices.get("decimal", ".")),
-    )
+    return {
+        "kind": attribute.kind, "bounds": bounds,
+        "reason": "The file itself declares its values.",
+    }  # fmt: skip
 
 
-def _proposed(facts: _Facts) -> dict[str, Any]:
+def _proposed(facts: Facts) -> dict[str, Any]:
     if not facts.values:
         return {"kind": "empty", "reason": "No cell holds anything."}
     if facts.distinct == 1 and not facts.empty and facts.rows > 1:
         return {"kind": "constant", "reason": "Every cell holds the same value."}
     if readings.is_yes_no(facts.values):
         return {"kind": "yes/no", "reason": "There are two values, a yes and a no."}
-    return _as_numbers(facts) or _as_dates(facts) or _as_texts(facts)
+    return (
+        _as_person(facts) or _as_packed_dates(facts) or _as_numbers(facts) or _as_dates(facts)
+        or _as_texts(facts)
+    )  # fmt: skip
+
+
+def _as_person(facts: Facts) -> dict[str, Any] | None:
+    """Tell a column that says whose row it is, though a person may have several rows."""
+    mails = sum(_MAIL.fullmatch(value) is not None for value in facts.values[:200])
+    mail = mails >= 0.9 * min(200, len(facts.values))
+    named = _PERSON_NAME.search(facts.label) is not None
+    repeats = facts.distinct < facts.present
+    many = facts.distinct >= 5 and facts.distinct >= 0.1 * facts.present
+    if not repeats or not many or not (mail or named):
+        return None
+    if named and not mail and any(readings.is_missing_token(value) for value in facts.values):
+        return None
+    most = max(facts.counts)
+    return {
+        "kind": "identifier", "rows_each": most,
+        "reason": f"It seems to say whose row it is; one has {counted(most, 'row')}.",
+    }  # fmt: skip
+
+
+def _as_packed_dates(facts: Facts) -> dict[str, Any] | None:
+    """Eight digits that make a day in every row are dates: 19450328."""
+    if not all(map(readings.is_packed_date, facts.values)):
+        return None
+    return {"kind": "date", "reason": "All cells are days written as eight digits."}
 
 
 # -- numbers ------------------------------------------------------------------------------------
 
 
-def _numbers(facts: _Facts) -> tuple[list[float], list[str]]:
+def _numbers(facts: Facts) -> tuple[list[float], list[str]]:
     """Return the values that are numbers, and those that are not."""
     numbers, others = [], []
     for value in facts.values:
@@ -188,34 +168,43 @@ def _numbers(facts: _Facts) -> tuple[list[float], list[str]]:
     return numbers, others
 
 
-def _as_numbers(facts: _Facts) -> dict[str, Any] | None:
+def _as_numbers(facts: Facts) -> dict[str, Any] | None:
     numbers, others = _numbers(facts)
-    codes = _special_codes(facts, numbers, others)
-    if codes is None or not numbers:
+    special = _special_codes(facts, numbers, others)
+    if special is None or not numbers:
         return None
+    codes, own = special
     finite = [n for n in numbers if abs(n) != float("inf")]
-    about: dict[str, Any] = {"codes": codes}
+    about: dict[str, Any] = {
+        "codes": codes, "own": own, "infinite": len(numbers) - len(finite)
+    }  # fmt: skip
+    reach = [n for text in own if (n := open_ended(text, facts.decimal)) is not None]
     if finite:
-        about["bounds"] = (min(finite), max(finite))
+        reach = reach if len(own) > 1 else []  # several are counted at the bounds
+        about["bounds"] = (min([*finite, *reach]), max([*finite, *reach]))
     also = f" besides {_quoted(codes)}, read as missing" if codes else ""
+    also += f" besides {counted(len(own), 'text')} kept apart" if own else ""
     return about | (_as_codes(facts, finite, len(others)) or _as_amounts(facts, finite, also))
 
 
 def _special_codes(
-    facts: _Facts, numbers: Sequence[float], others: Sequence[str]
-) -> tuple[str, ...] | None:
-    """Return the few texts among numbers that can only mean "missing"; None if there are more."""
-    if not others:
-        return ()
-    tokens = [text for text in others if readings.is_missing_token(text)]
+    facts: Facts, numbers: Sequence[float], others: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """Return the texts among numbers that mean "missing", and those that are values of their own.
+
+    None if there are so many others that the column holds no numbers.
+    """
+    tokens = tuple(text for text in others if readings.is_missing_token(text))
     rest = [text for text in others if text not in tokens]
-    short = all(len(text) <= 3 for text in rest)
-    if len(rest) <= 1 and short and len(numbers) >= max(2, 3 * len(rest)):
-        return tuple(others)
-    return None
+    ends = [text for text in rest if open_ended(text, facts.decimal) is not None]
+    odd = [text for text in rest if text not in ends]
+    fine = len(odd) <= 1 and all(len(text) <= 3 for text in odd)
+    if rest and not (fine and len(numbers) >= max(2, 3 * len(rest))):
+        return None
+    return tokens, tuple(rest)
 
 
-def _as_codes(facts: _Facts, numbers: Sequence[float], special: int) -> dict[str, Any] | None:
+def _as_codes(facts: Facts, numbers: Sequence[float], special: int) -> dict[str, Any] | None:
     """Numbers that are names: with leading zeros, too long, counting the rows, or few and whole."""
     values = [v for v in facts.values if readings.number(v, facts.decimal) is not None]
     zeros = any(re.fullmatch(r"0\d+", value) for value in values)
@@ -244,7 +233,7 @@ def _as_codes(facts: _Facts, numbers: Sequence[float], special: int) -> dict[str
     return None
 
 
-def _counts_something(facts: _Facts, values: Sequence[str]) -> bool:
+def _counts_something(facts: Facts, values: Sequence[str]) -> bool:
     """Tell numbers of things (rooms, children) from codes: they are successive, with one summit."""
     held = {
         readings.number(v, facts.decimal): n
@@ -262,7 +251,7 @@ def _counts_something(facts: _Facts, values: Sequence[str]) -> bool:
     return rising and falling
 
 
-def _identifies(facts: _Facts, numbers: Sequence[float], values: Sequence[str]) -> bool:
+def _identifies(facts: Facts, numbers: Sequence[float], values: Sequence[str]) -> bool:
     if (
         _ID_NAME.search(facts.label)
         or facts.label.endswith("(no name)")
@@ -281,7 +270,7 @@ def _is_unnamed(label: str) -> bool:
     return label.startswith(("Unnamed:", "__index_level_"))
 
 
-def _as_amounts(facts: _Facts, numbers: Sequence[float], also: str) -> dict[str, Any]:
+def _as_amounts(facts: Facts, numbers: Sequence[float], also: str) -> dict[str, Any]:
     if numbers and all(n.is_integer() for n in numbers):
         return {"kind": "integer", "reason": f"All cells are whole numbers{also}."}
     return {"kind": "numeric", "reason": f"All cells are numbers{also}."}
@@ -294,8 +283,10 @@ def _quoted(codes: Sequence[str]) -> str:
 # -- dates and texts ----------------------------------------------------------------------------
 
 
-def _as_dates(facts: _Facts) -> dict[str, Any] | None:
+def _as_dates(facts: Facts) -> dict[str, Any] | None:
     looked = [v for v in facts.values if not readings.is_missing_token(v)][:2000]
+    if is_school_years(looked):
+        return None
     first, _ = readings.first_is_day(looked)
     day_first = first is not False
     fine = sum(readings.date(value, day_first=day_first) is not None for value in looked)
@@ -312,7 +303,7 @@ def _as_dates(facts: _Facts) -> dict[str, Any] | None:
     }  # fmt: skip
 
 
-def _as_texts(facts: _Facts) -> dict[str, Any]:
+def _as_texts(facts: Facts) -> dict[str, Any]:
     values = facts.values
     unique = facts.distinct >= 0.9 * facts.present and facts.present >= 20
     words = sum(len(value.split()) for value in values) / len(values)
@@ -340,20 +331,22 @@ def _as_texts(facts: _Facts) -> dict[str, Any]:
     }
 
 
-def _odd_numbers(facts: _Facts) -> str:
+def _odd_numbers(facts: Facts) -> str:
     numbers, others = _numbers(facts)
     if numbers and len(others) < len(numbers):
         return f"; all but {counted(len(others), 'of them is a number', 'of them are numbers')}"
     return ""
 
 
-def _alternatives(facts: _Facts, kind: Reading) -> tuple[Reading, ...]:
+def _alternatives(facts: Facts, kind: Reading) -> tuple[Reading, ...]:
     bears: list[Reading] = []
     numbers, _others = _numbers(facts)
     if numbers and len(numbers) >= 0.5 * len(facts.values):
         whole = all(n.is_integer() for n in numbers)
         bears += ["integer", "numeric"] if whole else ["numeric"]
     looked = facts.values[:200]
+    if is_school_years(looked):
+        bears.append("date")
     if looked and sum(map(readings.is_date, looked)) >= 0.5 * len(looked):
         bears.append("date")
     bears += ["categorical", "ordinal"]

@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 SHOWN = 5
 """Line numbers named in a sentence; the rest are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One answer to a note, which a page offers as a button.
+
+    Args:
+        label: What the button says.
+        choices: Choices of ``read`` that it sets; the file is then read again.
+        column: Label of the column whose attribute it changes instead.
+        change: What it changes there: ``compare``, ``missing_codes``, ``outside``, ``reading``,
+            ``keep``, or ``split``; for "" whose row it is: ``person`` and ``rows``.
+    """
+
+    label: str
+    choices: Mapping[str, Any] = field(default_factory=dict)
+    column: str = ""
+    change: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +38,7 @@ class Note:
         lines: Line numbers concerned, the first few.
         columns: Ids of the columns concerned, the first few.
         choice: The choice of ``read`` that changes what was done, if there is one.
+        offers: Answers, the likeliest first.
     """
 
     code: str
@@ -26,6 +46,7 @@ class Note:
     lines: tuple[int, ...] = ()
     columns: tuple[str, ...] = ()
     choice: str | None = None
+    offers: tuple[Offer, ...] = ()
 
     @property
     def message(self) -> str:

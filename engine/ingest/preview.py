@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from engine.attributes import Attribute
 from engine.errors import DataError
 from engine.exact import Exact
 from engine.ingest.kinds import Proposal, propose
@@ -31,6 +32,8 @@ class Preview(Exact):
         first_lines: The first lines as decoded, before any guess.
         lines: The line of the file that each record begins on.
         name: The file's name, for people.
+        missing_codes: Texts that mean missing in one column, as the file declares, by label.
+        declared: Attributes that the file itself declares (a survey's file), by label.
     """
 
     frame: pd.DataFrame
@@ -41,6 +44,8 @@ class Preview(Exact):
     first_lines: tuple[str, ...] = ()
     lines: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     name: str = ""
+    declared: Mapping[str, Attribute] = field(default_factory=dict)
+    missing_codes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     _proposals: dict[str, Proposal] = field(default_factory=dict)
 
     @property
@@ -76,10 +81,21 @@ class Preview(Exact):
         for column in wanted:
             if column not in self._proposals:
                 label = self.labels[int(column[1:])]
-                self._proposals[column] = propose(
-                    self.texts(column), column=column, label=label, choices=self.choices
-                )
+                self._proposals[column] = self.proposal(label)
         return tuple(self._proposals[column] for column in wanted)
+
+    def proposal(self, label: str, *, missing: tuple[str, ...] = ()) -> Proposal:
+        """Propose a reading for one column in which these codes mean missing."""
+        column = self.column(label)
+        return propose(
+            self.texts(column),
+            column=column,
+            label=label,
+            choices=self.choices,
+            columns=self.labels,
+            declared=self.declared.get(label),
+            missing=tuple(dict.fromkeys((*self.missing_codes.get(label, ()), *missing))),
+        )
 
     def __repr__(self) -> str:
         return (

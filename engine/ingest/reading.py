@@ -14,9 +14,15 @@ from engine.ingest.parquet import read_parquet
 from engine.ingest.preview import Preview
 from engine.ingest.source import Source, bytes_of
 from engine.ingest.spreadsheet import read_workbook
+from engine.ingest.survey import read_survey
 from engine.ingest.text import read_text
 
-_READ_AS = {"text": read_text, "excel": read_workbook, "parquet": read_parquet}
+_READ_AS = {
+    "text": read_text,
+    "excel": read_workbook,
+    "parquet": read_parquet,
+    "survey": read_survey,
+}
 
 
 def read(

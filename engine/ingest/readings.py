@@ -28,7 +28,9 @@ MISSING_TOKENS = frozenset(
         "NA", "N/A", "n/a", "na", "#N/A", "NaN", "nan", "NAN", "NULL", "null", "Null", "None",
         "none", "NONE", "?", "-", "--", ".", "..", "...", "*", "#NULL!", "#DIV/0!", "#VALUE!",
         "#REF!", "<NA>", "missing", "Missing", "(missing)", "unknown", "Unknown", "k.A.",
-        "keine Angabe", "N.A.", "n.a.",
+        "keine Angabe", "N.A.", "n.a.", "Don't know", "don't know", "Don't Know", "Dont know",
+        "Refused", "refused", "No answer", "no answer", "Not applicable", "Prefer not to say",
+        "weiß nicht", "Weiß nicht", "DK", "ne sait pas", "no sabe", "NS/NC",
     }
 )  # fmt: skip
 """Texts that often mean "no answer". They are public words, so a message may show them."""
@@ -37,7 +39,16 @@ MISSING_TOKENS = frozenset(
 def is_missing_token(cell: str) -> bool:
     """Tell whether a cell is empty or a common sign for "missing"."""
     cell = cell.strip()
-    return not cell or cell in MISSING_TOKENS
+    return not cell or cell in MISSING_TOKENS or is_extended_missing(cell)
+
+
+def is_extended_missing(cell: str) -> bool:
+    """Tell whether a cell is a missing code of Stata or SAS: ``.a`` to ``.z``, ``._``.
+
+    >>> is_extended_missing(".a"), is_extended_missing(".ab")
+    (True, False)
+    """
+    return len(cell) == 2 and cell[0] == "." and (cell[1] == "_" or cell[1:].isalpha())
 
 
 def is_number(cell: str) -> bool:
@@ -68,15 +79,19 @@ def decimal_votes(cells: Iterable[str]) -> tuple[int, int, int]:
 
 # -- dates --------------------------------------------------------------------------------------
 
-_MONTHS = {
+MONTHS = {
     name: i
     for i, names in enumerate(
         (
-            "jan january januar janvier", "feb february februar", "mar march märz mrz",
-            "apr april avril",
-            "may mai", "jun june juni juin", "jul july juli juillet", "aug august août",
-            "sep sept september", "oct october oktober okt", "nov november",
-            "dec december dezember dez",
+            "jan january januar jänner janvier enero ene gennaio",
+            "feb february februar février fév febrero febbraio",
+            "mar march märz mrz mär mars marzo", "apr april avril avr abril abr aprile",
+            "may mai mayo maggio", "jun june juni juin junio giugno",
+            "jul july juli juillet juil julio luglio", "aug august août agosto ago",
+            "sep sept september septembre septiembre settembre",
+            "oct october oktober okt octobre octubre ottobre",
+            "nov november novembre noviembre",
+            "dec december dezember dez décembre déc diciembre dic dicembre",
         ),
         start=1,
     )
@@ -86,11 +101,20 @@ _CLOCK = r"(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s?(?:[AaPp][Mm])?(?:Z|[+-
 _YEAR_FIRST = re.compile(rf"(\d{{4}})[-/.](\d{{1,2}})[-/.](\d{{1,2}}){_CLOCK}", re.ASCII)
 _YEAR_LAST = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}}){_CLOCK}", re.ASCII)
 _YEAR_MONTH = re.compile(r"(\d{4})-(0[1-9]|1[0-2])", re.ASCII)
+_PACKED = re.compile(r"(1[89]\d\d|20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])", re.ASCII)
+_PACKED_NAMED = re.compile(
+    r"(\d{1,2})([^\W\d_]{3})(\d{4}|\d{2})(?::\d{2}:\d{2}:\d{2}(?:\.\d+)?)?", re.ASCII
+)
 _QUARTER = re.compile(r"(\d{4})[ -]?Q([1-4])", re.ASCII)
 _NAMED = re.compile(
     rf"(?:(\d{{1,2}})[ .-]{{1,2}})?([^\W\d_]{{3,9}})\.?[ ,.-]{{1,2}}"
     rf"(?:(\d{{1,2}}), )?(\d{{4}}|\d{{2}}){_CLOCK}"
 )
+
+
+def is_packed_date(cell: str) -> bool:
+    """Tell whether a cell is eight digits that make a day: 19450328."""
+    return _PACKED.fullmatch(cell.strip()) is not None and is_date(cell)
 
 
 def is_date(cell: str) -> bool:
@@ -124,9 +148,13 @@ def _date(cell: str, day_first: bool) -> dt.date | None:
         return dt.date(int(found[1]), int(found[2]), 1)
     if found := _QUARTER.fullmatch(cell):
         return dt.date(int(found[1]), 3 * int(found[2]) - 2, 1)
-    if (found := _NAMED.fullmatch(cell)) and found[2].lower() in _MONTHS:
+    if found := _PACKED.fullmatch(cell):
+        return dt.date(int(found[1]), int(found[2]), int(found[3]))
+    if (found := _PACKED_NAMED.fullmatch(cell)) and found[2].lower() in MONTHS:
+        return dt.date(_century(found[3]), MONTHS[found[2].lower()], int(found[1]))
+    if (found := _NAMED.fullmatch(cell)) and found[2].lower() in MONTHS:
         day = int(found[1] or found[3] or 1)
-        return dt.date(_century(found[4]), _MONTHS[found[2].lower()], day)
+        return dt.date(_century(found[4]), MONTHS[found[2].lower()], day)
     return None
 
 

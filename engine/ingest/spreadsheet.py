@@ -174,7 +174,9 @@ def read_workbook(data: bytes, asked: Choices, limits: Limits, progress: Progres
     shape = structure.find(sample[:1000], header_line=asked.header_line, padded=True)
     width = max(len(shape.names), book.width)
     names = shape.names + ("",) * (width - len(shape.names))
-    table = Columns(width, limits, padded=True, trim=asked.trim, last_line=asked.last_line)
+    table = Columns(
+        width, limits, padded=True, trim=asked.trim, last_line=asked.last_line, names=names
+    )
     table.add(_after(book, max(shape.header_line, shape.first_line)))
     columns, lines, notes = table.finish()
     names, columns = _without_phantoms(names, columns)

@@ -144,8 +144,8 @@ def _after_title(
         if not (apart or (width <= 3 and filled(rows[position][1]) == 1 and fuller)):
             continue
         names = filled(row) == len(row) and len(set(row)) == len(row)
-        typed = below and names and _text_over_numbers(row, below)
-        first_typed = _text_over_numbers(rows[position][1], [r for _, r in rows[position + 1 :]])
+        typed = below and names and text_over_numbers(row, below)
+        first_typed = text_over_numbers(rows[position][1], [r for _, r in rows[position + 1 :]])
         wider = len(row) > len(rows[position][1])
         if typed and (fuller or wider or not first_typed or len(rows[position][1]) != width):
             return nxt
@@ -161,7 +161,7 @@ def looks_like_data(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     record; where nothing tells, the row is taken for names.
     """
     row = [cell.strip() for cell in row]
-    if _text_over_numbers(row, below):
+    if text_over_numbers(row, below):
         return False
     numbers = [cell for cell in row if cell and readings.is_number(cell)]
     if numbers and _successive(numbers) and len(numbers) < filled(row):
@@ -178,7 +178,8 @@ def looks_like_data(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     return typed > 0 or (repeated > 0 and repeated >= filled(row) / 2) or repeated > 1
 
 
-def _text_over_numbers(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+def text_over_numbers(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Tell whether a text stands above a column of numbers or dates."""
     for j, cell in enumerate(row):
         column = _column(below, j)
         if (
@@ -235,27 +236,7 @@ def _with_header(
     elif below and names and max(widths) < len(names):
         while len(names) > max(widths) and not names[-1]:
             names.pop()
-    if _is_second_header(below):
-        found.append(
-            Note(
-                "W_SECOND_HEADER",
-                "The first row below the header holds only texts where the others hold numbers: "
-                "units "
-                "or a second header, perhaps. It was kept as a row.",
-                choice="header_line",
-            )
-        )
     return Structure(line, line, tuple(names), tuple(found), candidates, row_names)
-
-
-def _is_second_header(below: Sequence[Sequence[str]]) -> bool:
-    if len(below) < 3:
-        return False
-    first, rest = below[0], below[1:]
-    texts = [cell for cell in first if cell.strip() and not readings.is_missing_token(cell)]
-    if not texts or any(_kind(cell) != "text" for cell in texts):
-        return False
-    return _text_over_numbers(first, rest)
 
 
 def _all_longer(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:

@@ -51,6 +51,7 @@ def read_text(data: bytes, asked: Choices, limits: Limits, progress: Progress | 
         long_rows=asked.long_rows,
         trim=asked.trim,
         last_line=asked.last_line,
+        names=shape.names,
     )
     table.add(_below_header(reader, shape.header_line))
     columns, lines, notes = table.finish()

@@ -13,9 +13,10 @@ from typing import Any
 import streamlit as st
 
 from engine import ingest
+from engine.attributes import DatePart
 from engine.domain import Attribute, Domain
 from engine.errors import DataError, DomainError, EngineError
-from engine.ingest.domains import DatePart, date_name
+from engine.ingest.domains import date_name
 from engine.ingest.kinds import Reading
 from engine.tables import Table
 from pages.parts import samples, session, study
