@@ -116,7 +116,7 @@ def _codes_above(whole: Mapping[str, str], numbers: Sequence[float]) -> list[str
         least = min(float(whole[v]) for v in codes)
         rest = [n for n in numbers if n < least]
         beyond = [n for n in numbers if n >= least]
-        gap = 2 if length == 1 else 0.04 * least
+        gap = max(2.0, 0.04 * least)
         if len(rest) >= 2 and len(beyond) == len(codes) and least - max(rest) >= gap:
             return codes
     return []
