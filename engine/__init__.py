@@ -33,10 +33,11 @@ from engine.errors import (
 )
 from engine.mechanisms import catalogue as catalogue
 from engine.mechanisms.aim_grem import AimGrem, AimState
-from engine.mechanisms.base import Mechanism, Run, rounds, run
+from engine.mechanisms.base import Adaptive, Mechanism, Rebudgetable
 from engine.mechanisms.fixed_sequence import FixedSequence
 from engine.mechanisms.mwem_grem import MwemGrem, MwemState
 from engine.mechanisms.one_shot import EqualSplit, Prediction, ResidualPlanner, Uniform
+from engine.mechanisms.running import Run, rounds, run
 from engine.noise import RandomSource, rehearsal_noise
 from engine.planner import plan, plan_by_solver
 from engine.released import Allocation, Belief, Beliefs, Estimate, Measurement
@@ -70,6 +71,7 @@ if "IPython" in sys.modules:  # a notebook, or IPython: values show themselves a
 __all__ = [
     "Account",
     "AccountError",
+    "Adaptive",
     "AimGrem",
     "AimState",
     "Allocation",
@@ -102,6 +104,7 @@ __all__ = [
     "Prediction",
     "Private",
     "RandomSource",
+    "Rebudgetable",
     "Release",
     "Released",
     "ResidualPlanner",

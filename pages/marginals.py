@@ -339,7 +339,7 @@ def _coverage(
 ) -> None:
     """Whether the intervals hold what they say, and where they cannot."""
     st.subheader("Do the intervals hold?")
-    adaptive = hasattr(run.mechanism, "scores") and session.visit().view > 0
+    adaptive = isinstance(run.mechanism, engine.Adaptive) and session.visit().view > 0
     limits = views.coverage_limits(estimate, adaptive=adaptive)
     covered = views.coverage(compared) if compared is not None else None
     left, right = st.columns(2, gap="large")

@@ -236,7 +236,7 @@ _FORK = (
 
 def _forks(run: session.Watched, view: int) -> bool:
     state = run.moments[view].state
-    return hasattr(run.mechanism, "with_budget") and not run.mechanism.done(state)
+    return not run.mechanism.done(state) and isinstance(run.mechanism, engine.Rebudgetable)
 
 
 def _ask_for_fork() -> None:
@@ -303,7 +303,8 @@ def _opening(run: session.Watched) -> str:
 
 def _at_once(run: session.Watched) -> bool:
     """Whether a mechanism that could go in rounds decided to measure everything in one."""
-    return bool(getattr(run.moments[0].state, "whole", False))
+    state = run.moments[0].state
+    return isinstance(state, engine.AimState) and state.whole
 
 
 def _decided(event: engine.Started) -> str:

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import engine
-from engine.mechanisms import base
+from engine.mechanisms import memory
 from tests.support import Counting, all_mechanisms, make_domain
 
 NO_NUMBERS = [0, 0.0, -1, -1e-9, float("nan"), float("inf"), "1", "", None, True, False, 1j, [1.0]]
@@ -211,7 +211,7 @@ def test_a_run_that_cannot_fit_into_memory_is_refused_from_sizes_before_any_draw
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Within what a workload may hold, beyond what a laptop has: 4 billion cells.
-    monkeypatch.setattr(base, "_memory", lambda: 8 << 30)
+    monkeypatch.setattr(memory, "_memory", lambda: 8 << 30)
     domain = make_domain([1600, 1600, 1600])
     workload = engine.Workload([(0, 1, 2)], domain)
     rng = Counting()

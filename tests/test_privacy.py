@@ -78,7 +78,7 @@ def test_nothing_private_can_be_reached_from_states_events_releases_and_runs(nam
     states, events, release = play(
         mechanism, private, workload, rho=Fraction(1, 7), rng=engine.rehearsal_noise(99_991)
     )
-    run = engine.Run(tuple(events), release)
+    run = engine.Run.of(events, release)
     codes, sizes = table.codes.T, table.domain.sizes
     exact = {}
     for gamma in workload.closure:

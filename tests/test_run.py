@@ -177,3 +177,26 @@ def test_a_person_with_k_rows_costs_k_squared(rows: int) -> None:
         engine.AimGrem(completion="none"), same, plain, epsilon=1.0, delta=1e-9, seed=0
     )
     assert other.events[0].measurements[0].variance * rows**2 == pytest.approx(first.variance)
+
+
+def test_a_run_is_its_start_its_rounds_and_its_end_and_nothing_less(table: engine.Table) -> None:
+    workload = engine.Workload.all_kway(table.domain, 2)
+    run = engine.run(engine.AimGrem.paper(), table, workload, rho=1, seed=0)
+    assert run.events == (run.started, *run.rounds, run.finished)
+    assert engine.Run.of(run.events, run.release) == run
+    for part in ((), run.events[1:], run.events[:-1], (*run.events, run.finished), run.rounds):
+        with pytest.raises(engine.OptionError, match="not a whole run"):
+            engine.Run.of(part, run.release)
+
+
+def test_the_next_round_is_one_thing_at_a_time(table: engine.Table) -> None:
+    workload = engine.Workload.all_kway(table.domain, 2)
+    private = engine.Private(table)
+    for mechanism in (engine.AimGrem(), engine.AimGrem.paper()):
+        rng = engine.rehearsal_noise(0)
+        states = [s for s, _ in engine.rounds(mechanism, private, workload, rho=1, rng=rng)]
+        assert [s.phase for s in states[-2:]] == ["finished", "finished"]
+        assert states[-3].phase in ("last", "whole")
+        assert {s.phase for s in states[:-3]} <= {"rounds"}
+        for state in states:
+            assert engine.selects(mechanism, state) == (state.phase in ("rounds", "last"))

@@ -61,7 +61,7 @@ def cases() -> dict[str, tuple[Any, engine.Table, engine.Workload]]:
 def test_releases_events_and_states_survive_pickling(name: str) -> None:
     mechanism, table, workload = cases()[name]
     states, events, release = play(mechanism, table, workload, rho=1, rng=engine.rehearsal_noise(3))
-    for value in (release, tuple(events), *states, engine.Run(tuple(events), release)):
+    for value in (release, tuple(events), *states, engine.Run.of(events, release)):
         again = pickle.loads(pickle.dumps(value))
         assert same(value, again)
 

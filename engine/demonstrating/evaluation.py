@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +17,9 @@ from engine.completing.release import Release
 from engine.domain import Domain
 from engine.errors import OptionError
 from engine.exact import Exact
+from engine.mechanisms.base import Adaptive
 from engine.noise import probabilities
 from engine.released import Estimate
-from engine.selection import Scores
 from engine.tables import CountSource, Private
 from engine.types import AttributeSet, FloatArray
 
@@ -184,27 +184,12 @@ class Insight(NotReleased):
         return f"Insight({len(self):,} candidates' scores; not private, not for release)"
 
 
-class Selecting(Protocol):
-    """A mechanism that selects."""
-
-    def scores(self, state: Any, private: Private) -> Scores:
-        """Score every candidate for the next round."""
-        ...
-
-    def done(self, state: Any) -> bool:
-        """Whether no round is left."""
-        ...
-
-
 def selects(mechanism: object, state: Any) -> bool:
     """Whether the next round from this state selects a marginal: only then there is an insight."""
-    done = getattr(mechanism, "done", None)
-    if not hasattr(mechanism, "scores") or done is None or done(state):
-        return False
-    return not getattr(state, "whole", False)
+    return isinstance(mechanism, Adaptive) and mechanism.selects(state)
 
 
-def insight(mechanism: Selecting, state: Any, private: Private) -> Insight:
+def insight(mechanism: Any, state: Any, private: Private) -> Insight:
     """Say how the next round will select, before it is made. The result is not private.
 
     Args:

@@ -19,14 +19,9 @@ from engine.completing.totals import LOWERED, UNBIASED, Total
 from engine.domain import subsets
 from engine.errors import BudgetError, OptionError
 from engine.measure import measure_error, measure_marginal, measure_residuals
-from engine.mechanisms.base import (
-    check_omission,
-    choice,
-    fits_memory,
-    measure_selected,
-    memory_needed,
-    require_memory,
-)
+from engine.mechanisms.base import measure_selected
+from engine.mechanisms.memory import fits_memory, memory_needed, require_memory
+from engine.mechanisms.options import check_omission, choice
 from engine.mechanisms.rescoring import CompletedCandidates, LoweredCandidates
 from engine.noise import RandomSource
 from engine.planner import plan_rest, predicted_l1
@@ -75,6 +70,9 @@ _IN_LOOP = {"allocation": "workload", "nominal": "attribute", "finish": "auto"}
 
 AnyCandidates: TypeAlias = Candidates | CompletedCandidates
 C = TypeVar("C", Candidates, CompletedCandidates)
+Phase: TypeAlias = Literal["rounds", "last", "whole", "finished"]
+"""What comes next: a round with others after it, the last round, the last round measuring the whole
+workload, or nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +86,8 @@ class AimState:
         rho_measure: What the next round will spend on measuring.
         rho_select: What it will spend on selecting.
         round: Rounds done.
-        last: Whether the next round is the last.
-        finished: Whether there is none.
+        phase: What the next round is.
         rehearsal: Whether the noise was a demonstration's.
-        whole: Whether the next round, the last, measures the whole workload and selects nothing.
     """
 
     workload: Workload
@@ -100,10 +96,23 @@ class AimState:
     rho_measure: Fraction
     rho_select: Fraction
     round: int
-    last: bool
-    finished: bool
+    phase: Phase
     rehearsal: bool
-    whole: bool = False
+
+    @property
+    def last(self) -> bool:
+        """Whether the next round is the last."""
+        return self.phase in ("last", "whole")
+
+    @property
+    def finished(self) -> bool:
+        """Whether there is none."""
+        return self.phase == "finished"
+
+    @property
+    def whole(self) -> bool:
+        """Whether the next round, the last, measures the whole workload and selects nothing."""
+        return self.phase == "whole"
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,12 +242,12 @@ class AimGrem:
             measured += residuals
         state = AimState(
             workload, Beliefs().combined(measured), ledger, rho_measure, rho_select,
-            round=0, last=False, finished=only_total, rehearsal=rng.rehearsal,
+            round=0, phase="finished" if only_total else "rounds", rehearsal=rng.rehearsal,
         )  # fmt: skip
         decision = None
         if not state.finished and self.finish == "auto":
             state, decision = self._decide(state, private, rng)
-        if not state.finished and not state.whole:
+        if state.phase == "rounds":
             state = _plan_last(state)
         return state, self._started(state, rho, measured, decision)
 
@@ -298,6 +307,10 @@ class AimGrem:
 
     # -- one round ------------------------------------------------------------------------------
 
+    def selects(self, state: AimState) -> bool:
+        """Whether the next round selects a marginal: not where it measures everything."""
+        return state.phase in ("rounds", "last")
+
     def scores(self, state: AimState, private: Private) -> Scores:
         """Score every candidate for the next round: private, for selection and for teaching.
 
@@ -337,7 +350,11 @@ class AimGrem:
         threshold = EXPECTED_ABSOLUTE * noise
         touched = candidates.advance(beliefs, changes)
         after = replace(
-            state, beliefs=beliefs, ledger=ledger, round=state.round + 1, finished=state.last
+            state,
+            beliefs=beliefs,
+            ledger=ledger,
+            round=state.round + 1,
+            phase="finished" if state.last else "rounds",
         )
         annealed = not state.last and change <= threshold
         if not state.last:
@@ -452,7 +469,7 @@ class AimGrem:
             beliefs=state.beliefs.combined(measured),
             ledger=ledger,
             round=state.round + 1,
-            finished=True,
+            phase="finished",
         )
         return after, RoundEnded(
             round=after.round,
@@ -507,9 +524,7 @@ def _anneal(state: AimState) -> AimState:
 
 def _plan_whole(state: AimState) -> AimState:
     """The next round is the last, and measures everything with everything left."""
-    return replace(
-        state, rho_measure=state.ledger.left, rho_select=Fraction(0), last=True, whole=True
-    )
+    return replace(state, rho_measure=state.ledger.left, rho_select=Fraction(0), phase="whole")
 
 
 def _plan_last(state: AimState) -> AimState:
@@ -521,5 +536,5 @@ def _plan_last(state: AimState) -> AimState:
         state,
         rho_measure=MEASURE_SHARE * left,
         rho_select=(1 - MEASURE_SHARE) * left,
-        last=True,
+        phase="last",
     )

@@ -15,13 +15,9 @@ from engine.completing.release import Release
 from engine.errors import OptionError
 from engine.grem import Reconstruction
 from engine.measure import measure_marginal
-from engine.mechanisms.base import (
-    check_omission,
-    choice,
-    measure_selected,
-    memory_needed,
-    require_memory,
-)
+from engine.mechanisms.base import measure_selected
+from engine.mechanisms.memory import memory_needed, require_memory
+from engine.mechanisms.options import check_omission, choice
 from engine.noise import RandomSource
 from engine.released import Beliefs, Measurement
 from engine.tables import Private

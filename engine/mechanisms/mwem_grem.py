@@ -14,7 +14,8 @@ from engine.accounting import Ledger
 from engine.completing.release import Release
 from engine.errors import OptionError
 from engine.measure import measure_marginal
-from engine.mechanisms.base import measure_selected, memory_needed, require_memory
+from engine.mechanisms.base import measure_selected
+from engine.mechanisms.memory import memory_needed, require_memory
 from engine.noise import RandomSource
 from engine.released import Beliefs, Measurement
 from engine.selection import (
@@ -163,6 +164,10 @@ class MwemGrem:
     def release(self, state: MwemState) -> Release:
         """Return the estimates so far, with the ledger."""
         return Release(state.workload, state.beliefs, state.ledger, self.name, state.rehearsal)
+
+    def selects(self, state: MwemState) -> bool:
+        """Whether the next round selects a marginal: all do."""
+        return not self.done(state)
 
     def scores(self, state: MwemState, private: Private) -> Scores:
         """Score every candidate for the next round: private."""

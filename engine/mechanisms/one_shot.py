@@ -19,7 +19,8 @@ from engine.domain import subsets
 from engine.errors import OptionError
 from engine.grem import noise_of
 from engine.measure import measure_marginal, measure_residuals
-from engine.mechanisms.base import choice, memory_needed, require_memory
+from engine.mechanisms.memory import memory_needed, require_memory
+from engine.mechanisms.options import choice
 from engine.noise import RandomSource
 from engine.planner import WorkloadPlan, plan_max, plan_sum
 from engine.released import Allocation, Belief, Beliefs, Measurement

@@ -77,7 +77,7 @@ def tell(
         )
         report(float(release.ledger.spent / release.ledger.total), f"round {len(events) - 1}")
     release = mechanism.release(state).promised(epsilon=epsilon, delta=delta)
-    return Story(engine.Run(tuple(events), release), private, tuple(seen), tuple(errors))
+    return Story(engine.Run.of(events, release), private, tuple(seen), tuple(errors))
 
 
 def _insight(mechanism: Any, state: Any, private: Private) -> engine.Insight | None:

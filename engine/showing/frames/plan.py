@@ -14,6 +14,7 @@ from engine.accounting import epsilon_from, rho_from
 from engine.domain import Domain, subsets
 from engine.showing.badges import PUBLIC
 from engine.showing.framed import framed
+from engine.mechanisms.base import Adaptive, Planned
 from engine.types import AttributeSet
 from engine.workload import Workload
 
@@ -94,10 +95,10 @@ def cost(mechanism: Any, workload: Workload, *, slowness: float = 1.0) -> Cost:
     """
     layout = workload.layout
     sets, cells = len(workload.closure), layout.total_cells
-    in_rounds = hasattr(mechanism, "scores")
+    in_rounds = isinstance(mechanism, Adaptive)
     ones = sum(len(attrs) == 1 for attrs in workload.closure)
     planned = 2 * sets
-    if hasattr(mechanism, "planned_rounds"):
+    if isinstance(mechanism, Planned):
         planned = mechanism.planned_rounds(workload)
     # A 1-way marginal costs nine tenths of a share, a round a whole one (MATH section 7).
     rounds = (math.ceil(planned - Fraction(9, 10) * ones) if ones else 0) if in_rounds else 1
