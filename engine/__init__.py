@@ -33,11 +33,11 @@ from engine.errors import (
 )
 from engine.mechanisms import catalogue as catalogue
 from engine.mechanisms.aim_grem import AimGrem, AimState
-from engine.mechanisms.base import Adaptive, Mechanism, Rebudgetable
+from engine.mechanisms.base import Run, rounds, run
 from engine.mechanisms.fixed_sequence import FixedSequence
 from engine.mechanisms.mwem_grem import MwemGrem, MwemState
 from engine.mechanisms.one_shot import EqualSplit, Prediction, ResidualPlanner, Uniform
-from engine.mechanisms.running import Run, rounds, run
+from engine.mechanisms.protocols import Adaptive, Mechanism, Rebudgetable
 from engine.noise import RandomSource, rehearsal_noise
 from engine.planner import plan, plan_by_solver
 from engine.released import Allocation, Belief, Beliefs, Estimate, Measurement

@@ -15,7 +15,7 @@ import pytest
 
 import engine
 from engine.accounting import Ledger
-from engine.mechanisms import aim_grem, base
+from engine.mechanisms import aim_grem, measuring
 from tests.reference.odometer import Odometer
 from tests.support import Tape, all_mechanisms, play, random_case
 
@@ -133,13 +133,13 @@ def test_a_standard_deviation_five_percent_short_is_caught(monkeypatch: pytest.M
 
 
 def test_a_halved_claimed_variance_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    measure = base.measure_residuals
+    measure = measuring.measure_residuals
 
     def claims(*args: Any, **kwargs: Any) -> Any:
         ledger, measured = measure(*args, **kwargs)
         return ledger, tuple(replace(m, precision=2 * m.precision) for m in measured)
 
-    monkeypatch.setattr(base, "measure_residuals", claims)
+    monkeypatch.setattr(measuring, "measure_residuals", claims)
     assert says(caught(cases=5), "claims noise that costs")
 
 
@@ -147,13 +147,13 @@ def test_residual_cost_charged_for_marginal_noise_of_another_size_is_caught(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Claim p/(2 sigma²), add noise as if the whole marginal's 1/(2 sigma²) were allowed.
-    measure = base.measure_residuals
+    measure = measuring.measure_residuals
 
     def cheap(private: Any, planned: Any, **kwargs: Any) -> Any:
         cheaper = [replace(a, rho=a.rho / 2) for a in planned]
         return measure(private, cheaper, **kwargs)
 
-    monkeypatch.setattr(base, "measure_residuals", cheap)
+    monkeypatch.setattr(measuring, "measure_residuals", cheap)
     assert says(caught(cases=5), "claims noise that costs")
 
 

@@ -26,7 +26,7 @@ from engine.demonstrating.evaluation import NotReleased
 from engine.domain import Attribute, Domain
 from engine.errors import OptionError
 from engine.mechanisms import catalogue
-from engine.mechanisms.running import rounds
+from engine.mechanisms.base import rounds
 from engine.noise import rehearsal_noise
 from engine.released import Estimate
 from engine.tables import Private, Table

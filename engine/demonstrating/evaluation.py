@@ -17,7 +17,7 @@ from engine.completing.release import Release
 from engine.domain import Domain
 from engine.errors import OptionError
 from engine.exact import Exact
-from engine.mechanisms.base import Adaptive
+from engine.mechanisms.protocols import Adaptive
 from engine.noise import probabilities
 from engine.released import Estimate
 from engine.tables import CountSource, Private

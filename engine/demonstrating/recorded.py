@@ -18,7 +18,8 @@ import numpy as np
 from engine.completing.release import Release
 from engine.demonstrating.evaluation import Comparison, NotReleased, compare, evaluate
 from engine.errors import DataError
-from engine.mechanisms.base import Mechanism, Run, run
+from engine.mechanisms.base import Run, run
+from engine.mechanisms.protocols import Mechanism
 from engine.samples import load_sample, sample_folder
 from engine.tables import Private
 from engine.trace import event_from_dict, event_to_dict
@@ -127,7 +128,7 @@ def read(source: Path) -> Recorded:
         return Recorded(
             content["sample"],
             content["settings"],
-            Run(events, Release.from_dict(content["release"])),
+            Run.of(events, Release.from_dict(content["release"])),
             tuple(content["errors"]),
             content["records"],
             tuple(content["look"]),

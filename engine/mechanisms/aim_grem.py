@@ -19,7 +19,7 @@ from engine.completing.totals import LOWERED, UNBIASED, Total
 from engine.domain import subsets
 from engine.errors import BudgetError, OptionError
 from engine.measure import measure_error, measure_marginal, measure_residuals
-from engine.mechanisms.base import measure_selected
+from engine.mechanisms.measuring import measure_selected
 from engine.mechanisms.memory import fits_memory, memory_needed, require_memory
 from engine.mechanisms.options import check_omission, choice
 from engine.mechanisms.rescoring import CompletedCandidates, LoweredCandidates

@@ -15,7 +15,7 @@ from engine.completing.release import Release
 from engine.errors import OptionError
 from engine.grem import Reconstruction
 from engine.measure import measure_marginal
-from engine.mechanisms.base import measure_selected
+from engine.mechanisms.measuring import measure_selected
 from engine.mechanisms.memory import memory_needed, require_memory
 from engine.mechanisms.options import check_omission, choice
 from engine.noise import RandomSource

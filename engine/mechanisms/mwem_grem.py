@@ -14,7 +14,7 @@ from engine.accounting import Ledger
 from engine.completing.release import Release
 from engine.errors import OptionError
 from engine.measure import measure_marginal
-from engine.mechanisms.base import measure_selected
+from engine.mechanisms.measuring import measure_selected
 from engine.mechanisms.memory import memory_needed, require_memory
 from engine.noise import RandomSource
 from engine.released import Beliefs, Measurement

@@ -14,8 +14,8 @@ from engine import compiling
 from engine.completing.consistency import consistent
 from engine.domain import Domain
 from engine.mechanisms.aim_grem import AimGrem
+from engine.mechanisms.base import run
 from engine.mechanisms.one_shot import ResidualPlanner
-from engine.mechanisms.running import run
 from engine.tables import Table
 from engine.workload import Workload
 

@@ -13,7 +13,7 @@ from engine.accounting import Ledger
 from engine.completing.release import Release
 from engine.demonstrating.evaluation import Comparison, Evaluation, Insight
 from engine.domain import Domain
-from engine.mechanisms.running import Run
+from engine.mechanisms.base import Run
 from engine.released import Estimate
 from engine.showing.html import render
 from engine.tables import Private, Table

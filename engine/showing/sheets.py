@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.demonstrating.evaluation import Comparison, compare
 from engine.errors import OptionError
-from engine.mechanisms.running import Run
+from engine.mechanisms.base import Run
 from engine.released import Estimate
 from engine.showing import html, lattice, pictures, rounds, tables, touched
 from engine.showing.badges import Limits, spanning

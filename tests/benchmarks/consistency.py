@@ -29,7 +29,7 @@ import engine
 from engine import grem
 from engine.completing.nonnegative import nonnegative
 from engine.mechanisms import catalogue
-from engine.mechanisms.running import rounds
+from engine.mechanisms.base import rounds
 
 HERE = Path(__file__).resolve().parent
 NAMES = ("titanic", "penguins", "anes96", "adult6", "housing16", "adult13")

@@ -35,7 +35,7 @@ import pandas as pd
 import speed
 
 import engine
-from engine.mechanisms.base import measure_selected
+from engine.mechanisms.measuring import measure_selected
 from engine.showing import contenders, palette
 
 HERE = Path(__file__).resolve().parent

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import engine
-from engine.mechanisms.running import rounds
+from engine.mechanisms.base import rounds
 from tests.support import make_domain
 
 

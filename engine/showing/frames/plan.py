@@ -12,9 +12,9 @@ import numpy as np
 
 from engine.accounting import epsilon_from, rho_from
 from engine.domain import Domain, subsets
+from engine.mechanisms.protocols import Adaptive, Planned
 from engine.showing.badges import PUBLIC
 from engine.showing.framed import framed
-from engine.mechanisms.base import Adaptive, Planned
 from engine.types import AttributeSet
 from engine.workload import Workload
 
