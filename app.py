@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.parts import figures, frame, lecture, links, strip
+from pages.parts import figures, frame, host, lecture, links, strip
 
 st.set_page_config(
     page_title="AIM+GReM explorer",
@@ -11,6 +11,7 @@ st.set_page_config(
     initial_sidebar_state="collapsed",
 )
 page = frame.navigation()
+host.compile_ahead()
 with st.sidebar:
     lecture.toggles()
     st.markdown("**Keys on the Rounds page**")

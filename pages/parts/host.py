@@ -1,17 +1,22 @@
-"""A server for a class: uploads off, demonstration runs made once for everybody.
+"""What the server does for all its visitors: compiling ahead, and a host for a class.
 
-Set ``EXPLORER_CLASS_HOST=1`` in the environment before the server starts.
+Set ``EXPLORER_CLASS_HOST=1`` in the environment before the server starts: uploads are off then, and
+demonstration runs are made once for everybody.
 """
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
+from streamlit import runtime
 
+import engine
 from pages.parts.worker import Job
 
 VARIABLE = "EXPLORER_CLASS_HOST"
@@ -24,6 +29,23 @@ UPLOADS_OFF = (
 def is_class() -> bool:
     """Whether this server is a class host."""
     return os.environ.get(VARIABLE, "").strip().lower() not in ("", "0", "false", "no", "off")
+
+
+@st.cache_resource(show_spinner=False)
+def compile_ahead() -> subprocess.Popen[bytes] | None:
+    """Compile what large tables need, once on a machine, beside the server and behind visitors.
+
+    A process of its own: compiling in this one would hold the interpreter lock.
+    """
+    if not runtime.exists():  # a test, or a script that imports a page
+        return None
+    root = os.path.dirname(os.path.dirname(engine.__file__))
+    command = [sys.executable, "-m", "engine", "prepare", "--quiet"]
+    behind = ["nice", "-n", "19", *command] if os.name == "posix" else command
+    try:
+        return subprocess.Popen(behind, cwd=root, stdin=subprocess.DEVNULL)
+    except OSError:  # nothing is lost: whoever needs a loop compiles it
+        return None
 
 
 @st.cache_resource(show_spinner=False)
