@@ -7,12 +7,14 @@ import inspect
 import math
 import multiprocessing
 import os
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 import engine
 from engine import exact_noise
@@ -183,3 +185,37 @@ def test_log_weights_that_are_not_finite_are_refused() -> None:
         with pytest.raises(engine.BudgetError) as caught:
             GridScores.of(np.array([0.0, wrong]), Fraction(1))
         assert caught.value.code == "E_INEXACT"
+
+
+# -- time (Haney et al. 2022; Jin et al. 2022) -----------------------------------------------------
+
+
+def work_tells(
+    draw: Callable[[], int], monkeypatch: pytest.MonkeyPatch, draws: int = 1_500
+) -> float:
+    """p-value of a rank test that the work of a draw, in random bytes, says nothing of its size."""
+    urandom, asked = os.urandom, [0]
+
+    def counting(n: int) -> bytes:
+        asked[0] += n
+        return urandom(n)
+
+    found = []
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "urandom", counting)
+        for _ in range(1_500):
+            asked[0] = 0
+            found.append((abs(draw()), asked[0]))
+    size, work = np.array(found).T
+    return float(stats.spearmanr(size, work).pvalue)
+
+
+def test_the_work_of_one_draw_says_little_of_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Random bytes stand for time: what is drawn one by one gives its size away."""
+    variance = Fraction(100)
+    alone = work_tells(lambda: exact_noise._gaussian_one(variance), monkeypatch)
+    among = work_tells(
+        lambda: int(exact_noise.discrete_gaussian(1, variance=variance)[0]), monkeypatch
+    )
+    assert alone < 1e-9
+    assert among > 1e-6
