@@ -46,6 +46,9 @@ class ExactTape(ExactSource):
             assert self.results[-1].shape == shape
         return self.results[-1]
 
+    def receipt(self) -> None:
+        """None: a repeated transcript was not drawn."""
+
     def replay(self) -> ExactTape:
         """A source that repeats this transcript."""
         return ExactTape(recorded=self)
