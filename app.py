@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.parts import figures, frame, host, lecture, links, strip
+from pages.parts import figures, frame, host, lecture, links, strip, style
 
 st.set_page_config(
     page_title="AIM+GReM explorer",
@@ -15,13 +15,14 @@ host.compile_ahead()
 with st.sidebar:
     lecture.toggles()
     st.markdown("**Keys on the Rounds page**")
-    st.caption("F first · B back · P play or pause · N next · L to the end")
+    st.caption("Space or P play · → or N next · ← or B back · F first · L to the end")
     st.markdown("**Reading the charts**")
     st.caption("● released: may be published.")
     st.caption("▲ not private: computed from the records, never released.")
     st.caption("Every chart says in a sentence what it shows; its numbers are beneath it.")
     st.caption("Light or dark: the menu at the top right.")
 figures.without_ways_out()
+style.draw()
 links.follow(page.url_path)
 lecture.style()
 strip.draw(page.url_path)

@@ -69,7 +69,7 @@ def test_every_title_of_earlier_versions_is_understood(title: str) -> None:
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(engine.OptionError, match=r"'aim'.*aim_grem, aim_grem_plain"):
+    with pytest.raises(engine.OptionError, match=r"'aim'.*aim_grem, aim_grem_rounds"):
         catalogue.find("aim")
 
 
@@ -184,7 +184,7 @@ def test_a_new_mechanism_is_offered_by_the_pages_and_their_links_and_code() -> N
     for page, key in (
         ("plan", "mechanism"),
         ("rounds", "mechanism"),
-        ("what_if", "what_if_mechanism"),
+        ("what_if", "mechanism"),
     ):
         app.switch_page(f"pages/{page}.py").run()
         assert THROWAWAY.title in app.selectbox(key=key).options, page

@@ -27,6 +27,7 @@ Place: TypeAlias = Literal["forms", "comparison"]
 comparison of mechanisms."""
 EVERYWHERE: frozenset[Place] = frozenset({"forms", "comparison"})
 COMPARED: frozenset[Place] = frozenset({"comparison"})
+FORMS: frozenset[Place] = frozenset({"forms"})
 EXTRAS = {"pgm": "mbi"}
 """The package that each extra of pyproject.toml brings along."""
 
@@ -108,6 +109,11 @@ _ENTRIES: tuple[Entry, ...] = (
         "aim_grem", "AIM+GReM", AimGrem, "engine.AimGrem()", Style("#1F82C4", "circle"),
         aliases=("aim_grem_maxent",),
         adaptive=True, rebudgetable=True, gives_variances=False,
+    ),
+    Entry(
+        "aim_grem_rounds", "AIM+GReM, in rounds", lambda: AimGrem(finish="rounds"),
+        'engine.AimGrem(finish="rounds")', Style("#1F4E8C", "arrow", (10, 2)),
+        adaptive=True, rebudgetable=True, gives_variances=False, places=FORMS,
     ),
     Entry(
         "aim_grem_plain", "AIM+GReM, nothing completed", lambda: AimGrem(completion="none"),

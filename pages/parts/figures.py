@@ -36,6 +36,8 @@ def draw(
     *,
     table: bool = True,
     keep: bool = False,
+    said: bool = True,
+    height: int | None = None,
     on_pick: Callable[[], None] | None = None,
 ) -> None:
     """Draw a figure, unless it is not private and such figures are hidden.
@@ -46,6 +48,8 @@ def draw(
         table: Whether its numbers can be opened beneath it.
         keep: Give no way out though it is released: a colour scale shared with the truth says
             how large the truth is.
+        said: Whether its sentence is written beneath it; readers of screens hear it anyway.
+        height: Another height than its own, in pixels.
         on_pick: Called when something in a figure that can be clicked on was; see ``picked``.
     """
     if figure.private and hidden():
@@ -57,8 +61,10 @@ def draw(
             more = {"on_select": on_pick, "selection_mode": "pick"}
         form = lecture.enlarged(figure.form()) if lecture.presenting() else figure.form()
         spec = {**form, "datasets": _arrow(figure)} if figure.columns else form
+        if height is not None:
+            spec["height"] = round(height * (lecture.SCALE if lecture.presenting() else 1))
         st.vega_lite_chart(spec, width="stretch", alt=figure.alt, key=key, **more)
-    if not lecture.presenting():
+    if said and not lecture.presenting():
         st.caption(text.plain(figure.alt, longest=600))
     if table:
         _table(figure, key)
@@ -92,6 +98,21 @@ def _table(figure: Figure, key: str) -> None:
     if not box.open:
         return
     with box:
+        _rows(figure)
+
+
+def table(figure: Figure) -> None:
+    """Show the numbers of a figure without drawing it, unless they are hidden."""
+    st.markdown(f"**{text.plain(figure.title)}**")
+    if figure.private and hidden():
+        st.caption("Hidden, since it is computed from the records.")
+        return
+    st.caption(text.plain(figure.alt, longest=600))
+    _rows(figure)
+
+
+def _rows(figure: Figure) -> None:
+    with st.container():
         shown = figure.frame.head(_MOST_ROWS)
         if len(shown) < len(figure.frame):
             st.caption(f"The first {_MOST_ROWS} of {len(figure.frame):,} rows.")

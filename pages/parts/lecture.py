@@ -41,6 +41,21 @@ def toggles(*, where: str = "") -> None:
         st.toggle(label, key=key, help=about, on_change=_switch, args=(name, key))
 
 
+def projector() -> None:
+    """The same switch as a button in sight."""
+    on = presenting()
+    st.button(
+        "Leave projector mode" if on else "Projector", key="projector",
+        icon=":material/present_to_all:", on_click=_turn, args=(not on,),
+        type="primary" if on else "secondary",
+        help="For a room: larger text and charts, thicker lines, less prose.",
+    )  # fmt: skip
+
+
+def _turn(on: bool) -> None:
+    st.session_state[PRESENT] = on
+
+
 def _switch(name: str, key: str) -> None:
     st.session_state[name] = bool(st.session_state[key])
 

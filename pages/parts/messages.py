@@ -34,10 +34,12 @@ def banner() -> None:
     """Say what may be seen on this page, in one line that stays."""
     run = session.visit().run
     if figures.hidden():
-        st.success(SHAREABLE, icon=":material/verified_user:")
+        with st.container(key="banner_released"):
+            st.markdown(f":material/verified_user: {SHAREABLE}")
         return
     seeded = "" if run is not None and run.settings.seed is None else f" {SEEDED}"
-    st.warning(f"{BANNER}{seeded}", icon=":material/visibility:")
+    with st.container(key="banner_private"):
+        st.markdown(f":material/visibility: {BANNER}{seeded}")
 
 
 def keep(error: engine.EngineError) -> None:

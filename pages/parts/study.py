@@ -20,7 +20,7 @@ from pages.parts import samples
 
 MOST_CELLS = 30_000_000
 """Cells of all marginals that a page holds: about 400 MB while it runs."""
-FIRST, FIRST_MECHANISM = "adult", "aim_grem_paper"
+FIRST, FIRST_MECHANISM = "adult", "aim_grem_rounds"
 """What a visit begins with: a run that shows rounds."""
 Asked: TypeAlias = dict[tuple[str, ...], float]
 """Tables by the names of their attributes, with weights."""
@@ -314,5 +314,7 @@ def _changed(before: Settings, now: Settings, parts: tuple[_Part, ...]) -> list[
 
 
 def mechanism_name(key: str) -> str:
-    """What a form calls a mechanism."""
+    """What a form calls a mechanism; the default says what sets it apart from its rounds."""
+    if key == catalogue.DEFAULT:
+        return f"{catalogue.find(key).title}, at once where that promises more"
     return catalogue.find(key).title
