@@ -7,7 +7,7 @@ import streamlit as st
 from engine import charts, views
 from engine.demonstrating import recorded
 from engine.demonstrating.recorded import Recorded
-from pages.parts import figures, messages, samples, session, study, text
+from pages.parts import figures, lecture, messages, samples, session, study, text
 from pages.parts.frame import through_app
 
 
@@ -63,8 +63,8 @@ st.markdown(
 )
 
 st.caption(
-    "It is AIM+GReM as published. The default for your own runs also completes what was not "
-    "measured, and measures small workloads all at once where that promises more than rounds."
+    "It is AIM+GReM in rounds, what was not measured completed by maximum entropy. Small tables "
+    "can be measured all at once as well: a choice on Setup, where that promises more than rounds."
 )
 
 ways = st.columns(3)
@@ -74,9 +74,9 @@ with ways[0].container(border=True, height="stretch"):
     st.page_link("pages/rounds.py", label="Step it yourself", icon=":material/play_arrow:")
 with ways[1].container(border=True, height="stretch"):
     st.markdown("**Teach a class**")
-    st.caption("Same seed, same run on every screen. Keys F B P N L step, play and rewind.")
+    st.caption("Same seed, same run on every screen. Arrow keys step, Space plays.")
     if st.button("Open the Titanic run", icon=":material/school:", key="teach"):
-        session.start(study.usual("titanic"))
+        session.start(lecture.class_run())
         st.switch_page("pages/rounds.py")
     st.page_link("pages/learn.py", label="Tour, figures, quiz", icon=":material/menu_book:")
 with ways[2].container(border=True, height="stretch"):

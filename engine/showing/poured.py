@@ -47,9 +47,15 @@ def poured(frame: pd.DataFrame, *, ink: str, height: int) -> Figure:
     like = lattice(frame)  # the same table stands behind both
     base, title = like.spec(), "Where the noise goes"
     heading = {**base["title"], "text": [title]}
-    spec = _spec(nodes, int(frame["degree"].max()), ink, height)
+    spec = _spec(int(frame["degree"].max()), ink, height)
     framed = {name: base[name] for name in _FRAME if name in base} | spec | {"title": heading}
-    return Figure(title, _Written(framed, {"nodes": nodes}), sentence, like.badge, like.frame)
+    return Figure(
+        title,
+        _Written(framed, {"nodes": nodes, "edges": _edges(frame, nodes)}),
+        sentence,
+        like.badge,
+        like.frame,
+    )
 
 
 _FRAME = ("$schema", "autosize", "padding", "config", "usermeta")
@@ -64,8 +70,8 @@ class _Written:
     datasets: dict[str, Any]
 
     def copy(self, *, deep: bool) -> _Written:
-        """Return itself; its numbers are in the description already."""
-        return self
+        """Return another one, whose numbers can be left out."""
+        return _Written(self.content, self.datasets)
 
     def to_dict(self, *, validate: bool = True) -> dict[str, Any]:
         """Return the description."""
@@ -94,6 +100,17 @@ def _nodes(frame: pd.DataFrame) -> list[dict[str, Any]]:
             }
         )  # fmt: skip
     return nodes
+
+
+def _edges(frame: pd.DataFrame, nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Lines between residuals where one holds the other and one attribute more."""
+    sets = [frozenset(names) for names in frame["names"]]
+    return [
+        {"x": small["x"], "bottom": small["degree"], "x2": large["x"], "y2": large["degree"]}
+        for small, inner in zip(nodes, sets, strict=True)
+        for large, outer in zip(nodes, sets, strict=True)
+        if inner < outer and len(outer) == len(inner) + 1
+    ]
 
 
 def _levels(precisions: list[float]) -> Any:
@@ -127,7 +144,7 @@ def _sigma(sigma: float) -> str:
     return f"{sigma:,.3g}" if math.isfinite(sigma) else "∞"
 
 
-def _spec(nodes: list[dict[str, Any]], top: int, ink: str, height: int) -> dict[str, Any]:
+def _spec(top: int, ink: str, height: int) -> dict[str, Any]:
     x = {"field": "x", "type": "quantitative", "axis": None, "scale": {"domain": [0, 1]}}
     scale = {"domain": [-0.42, top + 0.5], "reverse": True, "nice": False}
 
@@ -164,4 +181,10 @@ def _spec(nodes: list[dict[str, Any]], top: int, ink: str, height: int) -> dict[
         words("said", -round(half) - 4, 12, baseline="bottom"),
         words("share", 0, 13, align="left", dx=WIDE // 2 + 32, fontWeight=600),
     )  # fmt: skip
-    return {"height": height, "layer": [{"data": {"name": "nodes"}, **layer} for layer in layers]}
+    lines = {
+        "data": {"name": "edges"},
+        "mark": {"type": "rule", "color": GREY, "opacity": 0.3},
+        "encoding": {"x": x, "x2": {"field": "x2"}, "y": y("bottom"), "y2": {"field": "y2"}},
+    }
+    nodes_on_top = [{"data": {"name": "nodes"}, **layer} for layer in layers]
+    return {"height": height, "layer": [lines, *nodes_on_top]}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
 
 import engine
-from pages.parts import session, text
+from pages.parts import session, study, text
 
 PRESENT, PREDICT = "presentation", "predict"
 SCALE = 1.45
@@ -23,6 +23,11 @@ html { font-size: 20px !important; }
 [data-testid="stCaptionContainer"] { font-size: 0.95rem; }
 [data-testid="stMainBlockContainer"] { max-width: 1800px; }
 </style>"""
+
+
+def class_run() -> study.Settings:
+    """What a class watches: one table, one mechanism and one seed for every screen and step."""
+    return replace(study.usual("titanic"), seed=7)
 
 
 def toggles(*, where: str = "") -> None:

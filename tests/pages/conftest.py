@@ -13,11 +13,10 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))  # as `streamlit run app.py` does
 
 
-@pytest.fixture(autouse=True)
-def every_page_has_its_frame(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each run goes through app.py, as on a server that has called ``st.navigation`` once.
+def knows_the_frame() -> None:
+    """Let each run go through app.py, as on a server that has called ``st.navigation`` once.
 
-    ``AppTest`` forgets that before each run, and then runs the page's file alone.
+    ``AppTest`` forgets that before each run, and would then run the page's file alone.
     """
     made = PagesManager.__init__
 
@@ -25,7 +24,14 @@ def every_page_has_its_frame(monkeypatch: pytest.MonkeyPatch) -> None:
         made(self, *args, **more)
         PagesManager.uses_pages_directory = False
 
-    monkeypatch.setattr(PagesManager, "__init__", knowing)
+    PagesManager.__init__ = knowing  # type: ignore[method-assign]
+
+
+@pytest.fixture(autouse=True)
+def every_page_has_its_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All tests of pages see what a visitor sees."""
+    monkeypatch.setattr(PagesManager, "__init__", PagesManager.__init__)  # as it was, afterwards
+    knows_the_frame()
 
 
 @pytest.fixture

@@ -241,7 +241,6 @@ def test_the_same_budget_from_here_is_no_other_run() -> None:
 
 def test_the_run_before_stays_as_a_ghost_while_the_question_is_the_same(rounds: AppTest) -> None:
     rounds.number_input(key="epsilon").set_value(4.0)
-    rounds.selectbox(key="mechanism").set_value("aim_grem_paper")
     rounds.button(key="start_run").click().run()
     (ghost,) = visit(rounds).ghosts
     assert ghost.label == "the run before (ε = 1)"

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import engine
-from pages.parts import messages, samples, session, text
+from pages.parts import messages, samples, session, study, text
 from tests.pages.conftest import badges, texts
 
 NOT_PRIVATE = "not private (never released)"
@@ -21,7 +21,7 @@ def visit(app: AppTest) -> Any:
 
 def test_opens_with_nothing_done_on_the_first_round(rounds: AppTest) -> None:
     assert visit(rounds).view == 1
-    assert len(rounds.get("vega_lite_chart")) == 9
+    assert len(rounds.get("vega_lite_chart")) == 3, "choice, noise and error on one screen"
     assert messages.BANNER in texts(rounds)
     assert "Why round 1 did what it did" in texts(rounds)
 
@@ -51,7 +51,7 @@ def test_the_run_watched_is_the_run_of_its_seed(rounds: AppTest) -> None:
     watched = visit(rounds).run
     settings = watched.settings
     alone = engine.run(
-        engine.AimGrem.paper(),
+        engine.AimGrem(finish="rounds"),
         samples.columns(settings.sample, settings.attributes),
         watched.workload,
         epsilon=settings.epsilon,
@@ -65,6 +65,7 @@ def test_the_run_watched_is_the_run_of_its_seed(rounds: AppTest) -> None:
 
 
 def test_the_ledger_on_the_page_adds_up_exactly(rounds: AppTest) -> None:
+    rounds.button_group(key="rounds_more").set_value("account").run()
     for _ in range(2):
         rounds.button(key="next").click().run()
         line = next(m.value for m in rounds.markdown if m.value.startswith("spent **"))
@@ -166,6 +167,7 @@ def test_too_many_cells_are_refused_before_counting(rounds: AppTest) -> None:
 def test_another_seed_is_another_run_and_says_what_both_cost(rounds: AppTest) -> None:
     rounds.button(key="again").click().run()
     assert visit(rounds).run.settings.seed == 1
+    rounds.button_group(key="rounds_more").set_value("account").run()
     assert "This is run 2 on this table" in texts(rounds).replace("\\", "")
 
 
@@ -191,9 +193,9 @@ def test_every_mechanism_can_be_watched(rounds: AppTest, mechanism: str) -> None
 
 def test_the_first_run_shows_rounds_and_the_form_says_so(rounds: AppTest) -> None:
     run = visit(rounds).run
-    assert run.settings.mechanism == "aim_grem_paper"
+    assert run.settings.mechanism == study.FIRST_MECHANISM
     assert run.most_rounds > 1
-    assert rounds.selectbox(key="mechanism").value == "aim_grem_paper", "the form says the run"
+    assert rounds.selectbox(key="mechanism").value == study.FIRST_MECHANISM, "the form says the run"
 
 
 def test_everything_at_once_is_explained_with_the_way_to_rounds(rounds: AppTest) -> None:
@@ -204,14 +206,17 @@ def test_everything_at_once_is_explained_with_the_way_to_rounds(rounds: AppTest)
     run = visit(rounds).run
     assert (run.settings.mechanism, run.rounds, run.finished) == ("aim_grem", 1, True)
     said = texts(rounds).replace("\\", "")
-    assert "Nothing is selected: everything is measured at once." in said
-    assert "choose **AIM+GReM, as published**" in said
-    assert "planned from sizes alone" not in said
-    assert messages.COMPLETED in said
+    assert "nothing is selected, everything is measured at once." in said
+    assert run.moments[0].event.decision in said, "why, in the cockpit"
+    rounds.button_group(key="rounds_more").set_value("table").run()
+    assert messages.COMPLETED in texts(rounds).replace("\\", "")
     rounds.button(key="first").click().run()
-    said = texts(rounds).replace("\\", "")
-    assert run.moments[0].event.decision in said
-    assert "choose **AIM+GReM, as published**" in said
+    assert run.moments[0].event.decision in texts(rounds).replace("\\", "")
+    rounds.button(key="last").click().run()
+    rounds.button(key="in_rounds").click().run()
+    again = visit(rounds).run
+    assert (again.settings.sample, again.settings.mechanism) == ("titanic", study.FIRST_MECHANISM)
+    assert again.most_rounds > 1
 
 
 def test_one_attribute_alone_can_be_watched(rounds: AppTest) -> None:

@@ -76,6 +76,7 @@ def test_a_file_that_is_no_recorded_run_is_refused(tmp_path: Path) -> None:
 def test_no_page_needs_the_solver() -> None:
     script = (
         "import sys; from streamlit.testing.v1 import AppTest;"
+        "from tests.pages.conftest import knows_the_frame; knows_the_frame();"
         f"at = AppTest.from_file({str(ROOT / 'app.py')!r}, default_timeout=60).run();"
         "at.switch_page('pages/rounds.py').run(); assert not at.exception;"
         "sys.exit('cvxpy' in sys.modules)"

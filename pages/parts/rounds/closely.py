@@ -13,11 +13,15 @@ from engine.types import AttributeSet
 from pages.parts import figures, messages, session, text
 from pages.parts.rounds import cockpit, why
 
+MORE = "rounds_more"
+
 
 def show(run: session.Watched, view: int) -> None:
     """One part at a time; which one is remembered, and the others are not made."""
+    if session.visit().marginal is not None:  # a link asked for a table
+        st.session_state.setdefault(MORE, "table")
     wanted = st.pills(
-        "More of this round", list(PARTS), key="rounds_more", persist_state="session",
+        "More of this round", list(PARTS), key=MORE, persist_state="session",
         format_func=lambda name: PARTS[name][0], label_visibility="collapsed",
     )  # fmt: skip
     if wanted is not None:
