@@ -7,7 +7,6 @@ in (blue); the square beside it is as large as the residual's share of the round
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.showing.figure import Figure
@@ -45,37 +44,20 @@ def poured(frame: pd.DataFrame, *, ink: str, height: int) -> Figure:
         "before (grey) and poured in now (blue), on a log scale; squares: share of the cost."
     )
     like = lattice(frame)  # the same table stands behind both
-    base, title = like.spec(), "Where the noise goes"
+    base, title = like.form(), "Where the noise goes"
     heading = {**base["title"], "text": [title]}
     spec = _spec(int(frame["degree"].max()), ink, height)
     framed = {name: base[name] for name in _FRAME if name in base} | spec | {"title": heading}
-    return Figure(
-        title,
-        _Written(framed, {"nodes": nodes, "edges": _edges(frame, nodes)}),
-        sentence,
-        like.badge,
-        like.frame,
-    )
+    sources = {"nodes": _columns(nodes), "edges": _columns(_edges(frame, nodes))}
+    return Figure(title, framed, sentence, like.badge, lambda: like.frame, sources)
 
 
 _FRAME = ("$schema", "autosize", "padding", "config", "usermeta")
 """What every picture has alike."""
 
 
-@dataclass(slots=True)
-class _Written:
-    """A description as it is, where a ``Figure`` takes a chart."""
-
-    content: dict[str, Any]
-    datasets: dict[str, Any]
-
-    def copy(self, *, deep: bool) -> _Written:
-        """Return another one, whose numbers can be left out."""
-        return _Written(self.content, self.datasets)
-
-    def to_dict(self, *, validate: bool = True) -> dict[str, Any]:
-        """Return the description."""
-        return {**self.content, "datasets": self.datasets}
+def _columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
 
 
 def _nodes(frame: pd.DataFrame) -> list[dict[str, Any]]:
