@@ -36,7 +36,7 @@ def offers(run: session.Watched, view: int, *, opened: bool) -> None:
 
 def _possible(run: session.Watched, view: int) -> bool:
     state = run.moments[view].state
-    return hasattr(run.mechanism, "with_budget") and not run.mechanism.done(state)
+    return not run.mechanism.done(state) and isinstance(run.mechanism, engine.Rebudgetable)
 
 
 def _ask() -> None:

@@ -118,7 +118,8 @@ def opening(run: session.Watched) -> str:
 
 def at_once(run: session.Watched) -> bool:
     """Whether a mechanism that could go in rounds decided to measure everything in one."""
-    return bool(getattr(run.moments[0].state, "whole", False))
+    state = run.moments[0].state
+    return isinstance(state, engine.AimState) and state.whole
 
 
 def _decided(event: engine.Started) -> str:
