@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +26,7 @@ def framed(data: Any, badge: Badge) -> Frame:
     if isinstance(data, list) and data:
         data = {name: [row[name] for row in data] for name in data[0]}
     frame = Frame(data, badge)
-    if isinstance(data, Mapping) and all(len(column) == len(frame) for column in data.values()):
+    if isinstance(data, dict) and all(isinstance(c, list | np.ndarray) for c in data.values()):
         frame.keep(data)
     return frame
 

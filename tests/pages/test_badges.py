@@ -249,6 +249,11 @@ def test_a_ghost_is_as_private_as_its_run(made: dict[str, Any]) -> None:
     assert charts.error_curve(curve, at=1, ghosts=[ghost]).badge == NOT_PRIVATE
 
 
+def test_a_frame_of_one_number_for_every_row_can_be_made_and_drawn() -> None:
+    made = views.framed({"round": [1, 2], "lazy": [3, 4], "full": 9}, RELEASED)
+    assert learning_rounds.work(made).spec()["datasets"]["rounds"][1]["full"] == 9
+
+
 # -- the frame itself ------------------------------------------------------------------------------
 
 
