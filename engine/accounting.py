@@ -9,8 +9,11 @@ rho-zCDP implies (epsilon, delta)-DP with (Canonne, Kamath, Steinke 2020)
 
 from __future__ import annotations
 
+import itertools
 import math
+import os
 import threading
+import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -53,6 +56,7 @@ def exact_sum(values: Iterable[Fraction]) -> Fraction:
 
 
 _appending = threading.Lock()
+_PROCESS, _numbers = uuid.uuid4().hex, itertools.count(1)
 
 
 class Ledger:
@@ -64,20 +68,30 @@ class Ledger:
     Args:
         total: What may be spent in all.
 
+    ``run`` names the run it is of, however often it is forked; ``what_if`` says that its total was
+    changed after the fact, so that it shows what might have been and is no release.
+
     >>> ledger = Ledger(Fraction(1, 2)).charge(Charge("measure", (0,), Fraction(1, 3)))
     >>> ledger.left, len(ledger.entries)
     (Fraction(1, 6), 1)
     """
 
-    __slots__ = ("_length", "_log", "spent", "total")
+    __slots__ = ("_length", "_log", "run", "spent", "total", "what_if")
 
     total: Fraction
     spent: Fraction
+    run: str
+    what_if: bool
     _log: list[Charge]
     _length: int
 
     def __init__(self, total: Fraction) -> None:
         self._fill(total, Fraction(0), [], 0)
+        self._name(f"{_PROCESS}-{os.getpid()}-{next(_numbers)}", what_if=False)
+
+    def _name(self, run: str, *, what_if: bool) -> None:
+        object.__setattr__(self, "run", run)
+        object.__setattr__(self, "what_if", what_if)
 
     def _fill(self, total: Fraction, spent: Fraction, log: list[Charge], length: int) -> None:
         object.__setattr__(self, "total", total)
@@ -127,7 +141,18 @@ class Ledger:
             log.extend(charges)
         longer = Ledger.__new__(Ledger)
         longer._fill(self.total, spent, log, self._length + len(charges))
+        longer._name(self.run, what_if=self.what_if)
         return longer
+
+    def what_if_total(self, total: Fraction) -> Ledger:
+        """Return the ledger as if the total had been another; it is marked for ever.
+
+        Raises:
+            BudgetError: If more than that was spent already (``E_OVERSPEND``).
+        """
+        changed = Ledger(total).charge(*self.entries)
+        changed._name(self.run, what_if=True)
+        return changed
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Ledger):
@@ -138,14 +163,18 @@ class Ledger:
         return hash((self.total, self.spent, self._length))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _charged, (self.total, self.entries)
+        return _charged, (self.total, self.entries, self.run, self.what_if)
 
     def __repr__(self) -> str:
         return f"Ledger({self._length} charges, {float(self.spent):.6g} of {float(self.total):.6g})"
 
 
-def _charged(total: Fraction, entries: tuple[Charge, ...]) -> Ledger:
-    return Ledger(total).charge(*entries)
+def _charged(
+    total: Fraction, entries: tuple[Charge, ...], run: str = "", what_if: bool = False
+) -> Ledger:
+    ledger = Ledger(total).charge(*entries)
+    ledger._name(run or ledger.run, what_if=what_if)
+    return ledger
 
 
 def rho_from(*, epsilon: float, delta: float) -> float:

@@ -6,6 +6,8 @@ sizes and line numbers, never a record's values.
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class EngineError(Exception):
     """Root of everything the engine refuses; ``code`` is stable and may be relied on."""
@@ -82,3 +84,27 @@ class AccountError(EngineError, RuntimeError):
 
     def __init__(self, message: str, *, code: str = "E_ACCOUNT") -> None:
         super().__init__(message, code=code)
+
+
+class RunInterruptedError(EngineError, RuntimeError):
+    """A run failed after something was drawn: the budget is spent, and what was drawn is here.
+
+    ``__cause__`` is what went wrong (``E_INTERRUPTED``).
+
+    Args:
+        message: What happened.
+        ledger: Everything that was charged, what the failed step had charged included.
+        release: What was drawn until then, as a release; None if nothing was drawn.
+    """
+
+    def __init__(self, message: str, *, ledger: Any, release: Any) -> None:
+        self.ledger, self.release = ledger, release
+        super().__init__(message, code="E_INTERRUPTED")
+
+
+class RepeatedSeedWarning(UserWarning):
+    """A seed was used again on the same table for another run.
+
+    Noise that is drawn alike cancels between the answers of two runs: whoever sees both knows the
+    table, without the seed.
+    """

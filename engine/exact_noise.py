@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from engine.accounting import Charge, Ledger, exact_sum
 from engine.errors import BudgetError
 from engine.exact import Exact
+from engine.noise import Receipt, write_receipt
 from engine.types import FloatArray, IntArray
 
 BITS = 40
@@ -472,14 +473,20 @@ class ExactNoise(ExactSource):
 
     def __init__(self) -> None:
         self._unspent = Fraction(0)
+        self._paid: list[Charge] = []
 
     @property
     def rehearsal(self) -> bool:
         """Always false."""
         return False
 
+    def receipt(self) -> Receipt:
+        """Say what it was paid for, in order: with it a release shows that its noise was exact."""
+        return write_receipt(self._paid)
+
     def paid(self, charges: Sequence[Charge]) -> None:
         """Learn what was charged, before anything is drawn for it."""
+        self._paid.extend(charges)
         self._unspent = exact_sum([self._unspent, *(charge.rho for charge in charges)])
 
     def noisy(self, exact: IntArray, *, variance: Fraction, sensitivity: int) -> NDArray[Any]:

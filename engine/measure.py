@@ -19,7 +19,7 @@ import numpy as np
 from engine import axes
 from engine.accounting import Charge, Ledger
 from engine.errors import WorkloadError
-from engine.exact_noise import ExactSource, charged
+from engine.exact_noise import ExactSource
 from engine.noise import RandomSource
 from engine.released import Allocation, Measurement
 from engine.residuals import decompose_all
@@ -46,7 +46,7 @@ def measure_marginal(
     Raises:
         BudgetError: If the ledger refuses the charge; no noise is drawn then.
     """
-    ledger = charged(ledger, rng, Charge("measure", attrs, rho))
+    ledger = private.charge(ledger, rng, Charge("measure", attrs, rho))
     exact, variance = private.marginal(attrs).values, 1 / (2 * rho)
     noisy: FloatArray
     if isinstance(rng, ExactSource):
@@ -60,6 +60,7 @@ def measure_marginal(
         for tau, z in decompose_all(noisy, attrs).items()
         if all(sizes[i] > 1 for i in tau)
     )
+    private.odometer.released(*measured)
     return ledger, measured
 
 
@@ -74,19 +75,23 @@ def measure_residuals(
     bought = [allocation for allocation in planned if allocation.added > 0]
     if isinstance(rng, ExactSource):
         _check_cells(private, [a.attrs for a in bought])
-    ledger = charged(ledger, rng, *(Charge("measure", a.attrs, a.rho) for a in bought))
-    return ledger, tuple(_measure(private, a.attrs, a.added, rng) for a in bought)
+    ledger = private.charge(ledger, rng, *(Charge("measure", a.attrs, a.rho) for a in bought))
+    measured = []
+    for a in bought:
+        measured.append(_measure(private, a.attrs, a.added, rng))
+        private.odometer.released(measured[-1])
+    return ledger, tuple(measured)
 
 
 def measure_error(
-    error: int, *, rho: Fraction, ledger: Ledger, rng: RandomSource
+    private: Private, error: int, *, rho: Fraction, ledger: Ledger, rng: RandomSource
 ) -> tuple[Ledger, float]:
     """Measure one whole number of sensitivity 1 that decides how a run goes on.
 
     Raises:
         BudgetError: If the ledger refuses the charge; no noise is drawn then.
     """
-    ledger, variance = charged(ledger, rng, Charge("select", None, rho)), 1 / (2 * rho)
+    ledger, variance = private.charge(ledger, rng, Charge("select", None, rho)), 1 / (2 * rho)
     if isinstance(rng, ExactSource):
         return ledger, float(rng.noisy(np.array(error), variance=variance, sensitivity=1))
     return ledger, float(error + rng.gaussian((), variance=_up(variance)))

@@ -8,10 +8,12 @@ stands behind the same two questions.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Protocol
 
 import numpy as np
 
+from engine.accounting import Charge
 from engine.checking import whole
 from engine.errors import BudgetError
 from engine.types import FloatArray
@@ -38,6 +40,30 @@ class RandomSource(Protocol):
     def choose(self, log_weights: FloatArray) -> int:
         """Draw a position with probability proportional to exp(log_weights)."""
         ...
+
+
+class Receipt:
+    """What exact noise was drawn for: only a source of it writes one (``ExactNoise.receipt``).
+
+    It lifts the mark of a demonstration from a release. Pickled or copied it is none.
+    """
+
+    __slots__ = ("charges",)
+
+    charges: tuple[Charge, ...]
+
+    def __init__(self) -> None:
+        raise TypeError("A receipt is written by the source of exact noise that was paid.")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(None), ()
+
+
+def write_receipt(charges: Iterable[Charge]) -> Receipt:
+    """Write a receipt; for sources of exact noise, and nobody else."""
+    receipt = object.__new__(Receipt)
+    receipt.charges = tuple(charges)
+    return receipt
 
 
 class Rehearsal:

@@ -21,7 +21,7 @@ import numpy as np
 from engine import axes
 from engine.accounting import Charge, Ledger
 from engine.exact import Exact
-from engine.exact_noise import ExactSource, GridScores, charged
+from engine.exact_noise import ExactSource, GridScores
 from engine.grem import Reconstruction
 from engine.noise import RandomSource
 from engine.released import Beliefs
@@ -280,6 +280,7 @@ def select(
     log_weights: FloatArray,
     closure: Sequence[AttributeSet],
     *,
+    private: Private,
     rho: Fraction,
     ledger: Ledger,
     rng: RandomSource,
@@ -291,6 +292,7 @@ def select(
     Args:
         log_weights: Those of all candidates.
         closure: The total, which is none, and then the candidates.
+        private: Whose records they are scored on; its odometer counts the charge.
         rho: What it costs.
         ledger: Charged before the draw.
         rng: Where randomness comes from.
@@ -300,10 +302,11 @@ def select(
     """
     charge = Charge("select", None, rho)
     if not isinstance(rng, ExactSource):
-        return ledger.charge(charge), closure[1 + rng.choose(log_weights)]
+        ledger = private.charge(ledger, rng, charge)
+        return ledger, closure[1 + rng.choose(log_weights)]
     # From here on exact: one record moves a log weight, as computed, by at most epsilon / 2.
     scores = GridScores.of(log_weights, Fraction(selection_epsilon(rho)))
-    ledger = charged(ledger, rng, charge)
+    ledger = private.charge(ledger, rng, charge)
     return ledger, closure[1 + rng.choose_exactly(scores)]
 
 

@@ -15,11 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import kernels, strict_csv
+from engine.accounting import Charge, Ledger
 from engine.checking import expect, found
 from engine.domain import Attribute, Domain
 from engine.errors import DataError
 from engine.exact import Exact
+from engine.exact_noise import charged
 from engine.layout import Layout
+from engine.odometer import Odometer
 from engine.types import AttributeSet, IntArray
 
 _SMALL, _MOST_ALONE = 2, 4096
@@ -90,10 +93,13 @@ class Table(Exact):
     Make one with ``from_file``, ``from_frame``, ``from_codes``, or ``from_csv`` (strict).
     """
 
-    __slots__ = ("_codes", "_domain")
+    __slots__ = ("_codes", "_domain", "odometer")
 
-    def __init__(self, codes: NDArray[Any], domain: Domain) -> None:
+    def __init__(
+        self, codes: NDArray[Any], domain: Domain, odometer: Odometer | None = None
+    ) -> None:
         self._codes, self._domain = codes, domain
+        self.odometer = odometer or Odometer()
 
     @property
     def domain(self) -> Domain:
@@ -116,7 +122,9 @@ class Table(Exact):
         """
         domain = self._domain.select(*attributes)
         positions = [self._domain.attrs(attribute)[0] for attribute in attributes]
-        return Table._packed([self._codes[position] for position in positions], domain)
+        # Of the same records: what is spent on one is spent on both.
+        chosen = Table._packed([self._codes[position] for position in positions], domain)
+        return Table(chosen._codes, domain, self.odometer)
 
     def __repr__(self) -> str:
         # The number of records is private too.
@@ -270,13 +278,14 @@ class Table(Exact):
 class Private(Exact):
     """The only handle on exact counts that mechanisms get; it cannot be printed, pickled or copied.
 
-    Counts are taken once and kept for the workloads last used.
+    Counts are taken once and kept for the workloads last used. ``odometer`` counts what all runs
+    on the table have cost, whichever handle they had.
 
     Args:
         source: A table, or anything else that counts.
     """
 
-    __slots__ = ("_alone", "_counts", "_source", "_workspace")
+    __slots__ = ("_alone", "_counts", "_source", "_workspace", "odometer")
 
     _KEPT = 2
 
@@ -288,6 +297,7 @@ class Private(Exact):
                 "load_sample(name)."
             )
         self._source = source
+        self.odometer = source.odometer if isinstance(source, Table) else Odometer()
         self._counts: dict[tuple[AttributeSet, ...], tuple[Layout, NDArray[Any]]] = {}
         self._alone: dict[AttributeSet, ExactMarginal] = {}
         self._workspace: dict[object, object] = {}
@@ -335,6 +345,16 @@ class Private(Exact):
         self._source.count_into(layout, flat)
         flat.flags.writeable = False
         return flat
+
+    def charge(self, ledger: Ledger, rng: object, *charges: Charge) -> Ledger:
+        """Charge a ledger before something is drawn, and count it for the table.
+
+        Raises:
+            BudgetError: If the ledger refuses; nothing is counted then.
+        """
+        longer = charged(ledger, rng, *charges)
+        self.odometer.add(longer, charges)
+        return longer
 
     def borrow(self, key: object) -> object | None:
         """Take a run's working memory out; nobody else gets it until ``lend`` puts it back."""

@@ -151,11 +151,14 @@ def event_from_dict(content: Mapping[str, Any]) -> Event:
 
 def ledger_to_dict(ledger: Ledger) -> dict[str, Any]:
     """Return the ledger as plain JSON values."""
-    return {
+    content: dict[str, Any] = {
         "total": str(ledger.total),
         "spent": str(ledger.spent),
         "entries": [_plain(charge) for charge in ledger.entries],
     }
+    if ledger.what_if:
+        content["what_if"] = True
+    return content
 
 
 def _plain(value: Any) -> Any:

@@ -362,3 +362,21 @@ def test_every_command_explains_itself(capsys: pytest.CaptureFixture[str]) -> No
 
 def test_the_app_is_found_beside_the_engine() -> None:
     assert app.app_folder() == ROOT
+
+
+def test_a_run_that_fails_after_a_draw_leaves_its_ledger_and_what_was_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(self: Any, *arguments: Any) -> Any:
+        raise MemoryError
+
+    monkeypatch.setattr(engine.AimGrem, "_measure", fails)
+    assert main(arguments(tmp_path, mechanism="aim-grem-paper")) == 2
+    told = capsys.readouterr().err
+    assert "E_INTERRUPTED" in told
+    (written,) = tmp_path.rglob("ledger.json")
+    ledger = json.loads(written.read_text("utf-8"))
+    assert Fraction(ledger["spent"]) > 0
+    content = json.loads((written.parent / "release.json").read_text("utf-8"))
+    assert engine.Release.from_dict(content).ledger.spent == Fraction(ledger["spent"])
+    assert len(content["residuals"]) > 1

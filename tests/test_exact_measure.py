@@ -172,7 +172,7 @@ def test_what_is_drawn_costs_exactly_what_is_charged() -> None:
     p = engine.privacy_cost((3, 4))
     plan = [Allocation((0, 1), 0.0, 0.3, p * Fraction(0.3) / 2)]
     ledger, _ = measure_residuals(private, plan, ledger=ledger, rng=rng)
-    ledger, error = measure_error(7, rho=Fraction(1, 7), ledger=ledger, rng=rng)
+    ledger, error = measure_error(private, 7, rho=Fraction(1, 7), ledger=ledger, rng=rng)
     assert error == int(error)
     assert rng._unspent == 0
     assert ledger.spent == Fraction(1, 3) + Fraction(1, 7) + plan[0].rho

@@ -192,8 +192,8 @@ def test_an_uncharged_start_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_uncharged_selection_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     select = aim_grem.select
 
-    def free(log_weights: Any, closure: Any, *, rho: Any, ledger: Any, rng: Any) -> Any:
-        _, gamma = select(log_weights, closure, rho=rho, ledger=ledger, rng=rng)
+    def free(log_weights: Any, closure: Any, *, ledger: Any, **options: Any) -> Any:
+        _, gamma = select(log_weights, closure, ledger=ledger, **options)
         return ledger, gamma
 
     monkeypatch.setattr(aim_grem, "select", free)

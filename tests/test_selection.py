@@ -161,6 +161,7 @@ def test_a_selection_is_charged_before_it_is_drawn_and_names_no_attributes(
         select(
             scores.log_weights,
             scores.closure,
+            private=engine.Private(table),
             rho=Fraction(2),
             ledger=engine.Ledger(Fraction(1)),
             rng=rng,
@@ -169,6 +170,7 @@ def test_a_selection_is_charged_before_it_is_drawn_and_names_no_attributes(
     ledger, gamma = select(
         scores.log_weights,
         scores.closure,
+        private=engine.Private(table),
         rho=Fraction(1),
         ledger=engine.Ledger(Fraction(1)),
         rng=rng,

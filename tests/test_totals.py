@@ -97,10 +97,10 @@ def test_releases_written_before_still_answer_as_they_did() -> None:
 
 
 def test_a_run_of_before_is_repeated_with_the_lowered_total() -> None:
-    from engine.exporting import bundle
+    from engine.exporting import replay
 
     release = engine.Release.from_dict(json.loads(BEFORE.read_text("utf-8"))["release"])
-    again = eval(bundle._call(release.mechanism), {"engine": engine})
+    again = eval(replay._call(release.mechanism), {"engine": engine})
     assert again == engine.AimGrem(total="lowered")
 
 

@@ -18,6 +18,7 @@ from typing import Any
 import engine
 from engine.commands import asked, writing
 from engine.completing.release import Release
+from engine.errors import RunInterruptedError
 from engine.exporting import bundle
 from engine.mechanisms import catalogue
 from engine.trace import ledger_to_dict
@@ -60,14 +61,22 @@ def call(options: argparse.Namespace) -> int:
     writing.check_free(out, force=options.force)
     domain = asked.domain_of(options)
     workload = asked.workload_of(options, domain)
-    run = engine.run(
-        options.mechanism.make(),
-        asked.table_of(options, domain),
-        workload,
-        **asked.budget_of(options),
-        seed=options.seed,
-        progress=None if options.quiet else progress_bar(),
-    )
+    try:
+        run = engine.run(
+            options.mechanism.make(),
+            asked.table_of(options, domain),
+            workload,
+            **asked.budget_of(options),
+            seed=options.seed,
+            progress=None if options.quiet else progress_bar(),
+        )
+    except RunInterruptedError as error:
+        # What was spent is not lost: the ledger and what was drawn are written all the same.
+        with writing.new_folder(out) as folder:
+            _write_json(folder / "release.json", error.release.to_dict())
+            _write_json(folder / "ledger.json", ledger_to_dict(error.ledger))
+        print(f"The ledger and what was drawn are in {out}.", file=sys.stderr)
+        raise
     with writing.new_folder(out) as folder:
         _write(run.release, folder, options)
     asked.say(_facts(run), _summary(run, out), as_json=options.json)

@@ -22,7 +22,7 @@ WHY = f"{MARK}. True counts and errors of the records are in here. For public sa
 CONTENTS = {
     "README.txt": "what this is, and why it must not be taken for a release",
     "report.html": "released and true counts side by side, and the true errors",
-    "true_marginals/": "one CSV a marginal: released, noise's standard deviation, true, difference",
+    "true_marginals/": "one CSV a marginal: released, true, difference, noise's std if known",
     "true_errors.csv": "L1 and L2 error of every marginal",
     "notebook.ipynb": "replays the recorded run, round by round",
     "release.json": "every residual estimate with its precision",

@@ -6,73 +6,32 @@ no type that comes in has a field for a true count, a score, an error, N, a file
 
 from __future__ import annotations
 
-import ast
-import base64
-import csv
 import io
-import itertools
 import json
-import math
-import re
 import textwrap
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
-from engine.completing.consistency import consistent
-from engine.completing.projection import clip, simplex
 from engine.completing.release import Release
 from engine.completing.totals import UNBIASED
 from engine.errors import DataError, OptionError
-from engine.exporting.report import NEIGHBOURS, promise, report
-from engine.grem import noise_of
-from engine.mechanisms import catalogue
-from engine.released import Estimate
+from engine.exporting.marginals import POSTPROCESS as POSTPROCESS
+from engine.exporting.marginals import Answers as Answers
+from engine.exporting.marginals import answers as answers
+from engine.exporting.marginals import as_csv as as_csv
+from engine.exporting.marginals import cell as cell
+from engine.exporting.marginals import check_post, may_be_negative, noise_is_known
+from engine.exporting.marginals import file_name as file_name
+from engine.exporting.marginals import index_csv as index_csv
+from engine.exporting.marginals import marginal_csv as marginal_csv
+from engine.exporting.replay import code as code
+from engine.exporting.replay import notebook as notebook
+from engine.exporting.replay import notebook_alone as notebook_alone
+from engine.exporting.report import NEIGHBOURS, domain_source, promise, report
 from engine.trace import Event, Started, event_to_dict, ledger_to_dict
 from engine.version import __version__
-from engine.workload import Workload
-
-
-class Answers(Protocol):
-    """What answers marginals: a release, or what was made of one."""
-
-    def estimate(self, *attributes: str | int) -> Estimate:
-        """Answer any marginal of the workload's closure."""
-        ...
-
-    def estimates(self) -> Iterator[Estimate]:
-        """Answer the workload's marginals, in order."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class _EachAlone:
-    """A release whose tables are changed one by one."""
-
-    release: Release
-    change: Callable[[Estimate], Estimate]
-
-    def estimate(self, *attributes: str | int) -> Estimate:
-        return self.change(self.release.estimate(*attributes))
-
-    def estimates(self) -> Iterator[Estimate]:
-        return map(self.change, self.release.estimates())
-
-
-POSTPROCESS: dict[str, Callable[[Release], Answers]] = {
-    "none": lambda release: release,
-    "clip": lambda release: _EachAlone(release, clip),
-    "simplex": lambda release: _EachAlone(release, simplex),
-    "consistent": consistent,
-    "consistent-nonnegative": lambda release: consistent(release, nonnegative=True),
-}
-"""Ways to answer: as estimated, without negative cells, or so that all tables agree.
-
-Free: they see released values only.
-"""
 
 TRACE = "aim-grem-trace/1"
 CONTENTS = {
@@ -80,8 +39,8 @@ CONTENTS = {
     "report.html": "the report, to read in any browser without a network",
     "notebook.ipynb": "replays the recorded run, round by round",
     "release.json": "every residual estimate with its precision, to the last digit",
-    "marginals/": "one CSV a marginal: a row a cell, with its noise's standard deviation",
-    "index.csv": "which file holds which marginal, and how sure it is",
+    "marginals/": "one CSV a marginal: a row a cell; its noise's standard deviation if known",
+    "index.csv": "which file holds which marginal, and how sure it is if that is known",
     "trace.json": "every round: what was chosen, measured and paid",
     "ledger.json": "every charge as an exact fraction",
     "settings.json": "mechanism, budget, neighbour relation, versions",
@@ -89,7 +48,6 @@ CONTENTS = {
 }
 """What is in a bundle, in the order in which a reader wants it."""
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\0")
 
 
 def bundle(release: Release, events: Sequence[Event], *, post: str = "none") -> bytes:
@@ -102,8 +60,9 @@ def bundle(release: Release, events: Sequence[Event], *, post: str = "none") -> 
 
     Raises:
         DataError: If the events are not those of the release (``E_FORMAT``).
-        OptionError: If ``post`` is none of these.
+        OptionError: If ``post`` is none of these, or the release is a "what if" (``E_WHAT_IF``).
     """
+    check_exportable(release)
     check_belongs(release, events)
     return archive(files(release, events, post=post))
 
@@ -111,7 +70,7 @@ def bundle(release: Release, events: Sequence[Event], *, post: str = "none") -> 
 def files(release: Release, events: Sequence[Event], *, post: str) -> Iterator[tuple[str, str]]:
     """Yield the name and text of each file of a bundle, sorted by name."""
     made: list[tuple[str, Callable[[], str]]] = [
-        ("README.txt", lambda: readme(release)),
+        ("README.txt", lambda: readme(release, post=post)),
         ("domain.json", lambda: as_json(release.domain.to_dict())),
         ("index.csv", lambda: index_csv(release, post=post)),
         ("ledger.json", lambda: as_json(ledger_to_dict(release.ledger))),
@@ -138,6 +97,20 @@ def archive(contents: Iterable[tuple[str, str]]) -> bytes:
             # Level 1: a third of the time for a twelfth more bytes.
             out.writestr(info, text.encode("utf-8"), compresslevel=1)
     return packed.getvalue()
+
+
+def check_exportable(release: Release) -> None:
+    """Refuse what shows only what might have been.
+
+    Raises:
+        OptionError: If the budget was changed after the fact (``E_WHAT_IF``).
+    """
+    if release.ledger.what_if:
+        raise OptionError(
+            "This is a what if: its budget was changed after the fact, and a ledger that was "
+            "raised later promises nothing. Export the run itself, or run again with that budget.",
+            code="E_WHAT_IF",
+        )
 
 
 def check_belongs(release: Release, events: Sequence[Event]) -> None:
@@ -182,8 +155,10 @@ def settings(release: Release, *, post: str = "none") -> dict[str, Any]:
         "epsilon": release.epsilon,
         "delta": release.delta,
         "rho": str(release.ledger.total),
+        "rho_is_of": "one record; rho_of_a_person is what was spent on a person",
         "rows_per_person": release.domain.rows_per_person,
         "rho_of_a_person": str(release.rho_of_a_person),
+        "table": None if release.table is None else str(release.table),
         "postprocess": post,
         "neighbours": NEIGHBOURS,
         "domain_sha256": release.domain.hash,
@@ -198,85 +173,16 @@ def _several(release: Release) -> str:
     return f"The promise is for a person with up to {rows}: {rows**2} times the ledger's rho."
 
 
-# -- csv -------------------------------------------------------------------------------------------
-
-
-def answers(release: Release, *, post: str = "none") -> Iterator[tuple[str, Estimate]]:
-    """Yield a file name and the answer for each marginal of the workload, in order.
-
-    Raises:
-        OptionError: If ``post`` is none of ``POSTPROCESS``.
-    """
-    if post not in POSTPROCESS:
-        raise OptionError(f"post is {post!r}; it must be one of {', '.join(POSTPROCESS)}.")
-    for number, estimate in enumerate(POSTPROCESS[post](release).estimates(), start=1):
-        yield marginal_file(number, estimate.label), estimate
-
-
-def marginal_file(number: int, label: str) -> str:
-    """Return the file's name of the workload's marginal of this number."""
-    return f"{number:05d}_{file_name(label)}.csv"
-
-
-def index_csv(release: Release, *, post: str = "none") -> str:
-    """Return one line a marginal: its file, and how sure it is."""
-    domain = release.domain
-    lines: list[Sequence[object]] = [
-        ["file", "marginal", "cells", "std", "residuals_never_measured"]
-    ]
-    for number, attrs in enumerate(release.workload.weights, start=1):
-        variance, unmeasured = noise_of(release.beliefs, domain, attrs)
-        known = post == "none" and release.completion is None
-        sure = repr(math.sqrt(variance)) if known else ""
-        name = marginal_file(number, domain.label(attrs))
-        row = [name, cell(domain.label(attrs)), domain.cells(attrs), sure, len(unmeasured)]
-        lines.append(row)
-    return as_csv(lines)
-
-
-def marginal_csv(estimate: Estimate) -> str:
-    """Return one marginal in long form: a line a cell, with the noise's standard deviation."""
-    names = [cell(estimate.domain[i].name) for i in estimate.attrs]
-    header = as_csv([[*names, estimate.column("count"), estimate.column("std")]])
-    # Every text is quoted once; millions of lines are then joined without looking at them again.
-    labels = [[f"{_quoted(t)}," for t in estimate.domain[i].labels] for i in estimate.attrs]
-    counts = map(repr, estimate.values.ravel().tolist())
-    end = f",{std(estimate)}\n"
-    rows = zip(map("".join, itertools.product(*labels)), counts, strict=True)
-    return header + "".join([f"{texts}{count}{end}" for texts, count in rows])
-
-
-def _quoted(text: str) -> str:
-    return as_csv([[cell(text), ""]])[:-2]  # without the comma and the line's end
-
-
-def as_csv(lines: Iterable[Iterable[object]]) -> str:
-    """Write lines of cells; the texts among them are made harmless by ``cell`` before."""
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(lines)
-    return out.getvalue()
-
-
-def std(estimate: Estimate) -> str:
-    """Write the noise's standard deviation; empty where it is not known."""
-    return "" if estimate.std is None else repr(estimate.std)
-
-
-def cell(text: str) -> str:
-    """Keep a spreadsheet from taking a user's text for a formula (SECURITY row 34)."""
-    return "'" + text if text[:1] in _FORMULA else text
-
-
-def file_name(label: str) -> str:
-    """Return a label's letters and digits, short: a name that is harmless on every system."""
-    return re.sub(r"[^A-Za-z0-9]+", "_", label).strip("_")[:80] or "marginal"
-
-
 # -- texts -----------------------------------------------------------------------------------------
 
 
-def readme(release: Release) -> str:
-    """Say what the archive is, what it promises and what it does not."""
+def readme(release: Release, *, post: str = "none") -> str:
+    """Say what the archive is, what it promises and what it does not.
+
+    Args:
+        release: What was released.
+        post: How the marginals' files answer.
+    """
     ledger = release.ledger
     stamp = [f"DEMONSTRATION, not a private release. {why}" for why in release.demonstration]
     lines = [
@@ -286,21 +192,50 @@ def readme(release: Release) -> str:
         f"Promise: {promise(release)}",
         f"Neighbours: {NEIGHBOURS}.",
         f"One record: {release.domain.row or 'one person'}. {_several(release)}",
-        f"Spent: rho = {ledger.spent} of {ledger.total}",
+        f"Spent: rho = {ledger.spent} of {ledger.total} (zCDP, a record)",
+        *([] if release.table is None else [f"All runs on this table so far: {release.table}"]),
         f"Mechanism: {release.mechanism}",
         *textwrap.wrap(_adds_up(release), 78),
-        f"Domain (declared), sha256: {release.domain.hash}",
+        f"Domain ({domain_source(release.domain)}), sha256: {release.domain.hash}",
         f"Engine: aim-grem-explorer {__version__}",
         "",
         "Files",
         *(f"  {name:<15} {what}" for name, what in CONTENTS.items()),
         "",
+        *textwrap.wrap(f"How sure: {accuracy(release, post=post)}", 78),
+        "",
         "Not covered: timing, other releases about the same people, and whatever can",
-        "be learnt of everybody without any single row. Counts may be negative or",
-        "fractional: noise goes both ways, and cutting it off would bias every sum.",
+        "be learnt of everybody without any single row.",
         "Reading these files costs nothing more; running the mechanism again would.",
     ]
     return "\n".join(lines) + "\n"
+
+
+def accuracy(release: Release, *, post: str = "none") -> str:
+    """Say how sure the counts are, as far as that is known of these answers.
+
+    Raises:
+        OptionError: If ``post`` is none of ``POSTPROCESS``.
+    """
+    check_post(post)
+    if noise_is_known(release, post):
+        sure = (
+            "std is the standard deviation of a cell's noise, from what was measured. What was "
+            "never measured within a marginal is counted as zero and adds an error that std does "
+            "not hold; index.csv says how many residuals that are."
+        )
+    else:
+        how = "answered after post-processing" if post != "none" else "completed"
+        sure = (
+            f"std is empty: these tables are {how}, and how far such a table is from the truth "
+            "does not follow from the noise of what was measured. release.json has that noise, "
+            "residual by residual."
+        )
+    if may_be_negative(release, post):
+        below = "Counts may be negative or fractional: noise goes both ways, and cutting it off "
+        return f"{sure} {below}would bias every sum."
+    but = " but for what a solver leaves, a fraction of a record" if "nonnegative" in post else ""
+    return f"{sure} Counts are not negative{but}; they may be fractional."
 
 
 def _adds_up(release: Release) -> str:
@@ -311,218 +246,3 @@ def _adds_up(release: Release) -> str:
         f"Totals: the tables add up to {float(release.estimate().values):,.1f} records, lowered on "
         f"purpose; as estimated there are {float(release.beliefs[()].values):,.1f}."
     )
-
-
-# -- notebook --------------------------------------------------------------------------------------
-
-_SETUP = """\
-import html
-import json
-from pathlib import Path
-
-import pandas as pd
-from IPython.display import HTML
-
-import engine
-from engine import grem
-from engine.exporting.report import report
-from engine.trace import event_from_dict
-
-"""
-_FROM_FILES = """\
-content = json.loads(Path("release.json").read_text("utf-8"))
-recorded = json.loads(Path("trace.json").read_text("utf-8"))["events"]
-"""
-_FROM_TEXT = """\
-import base64
-import zlib
-
-packed = {packed!r}
-content, recorded = json.loads(zlib.decompress(base64.b64decode(packed)))
-"""
-_REBUILD = """\
-release = engine.Release.from_dict(content)
-events = [event_from_dict(one) for one in recorded]
-rounds = [one for one in events if isinstance(one, engine.RoundEnded)]
-history = list(engine.beliefs_after(events))  # history[k]: what was known after round k
-
-
-def at_round(k, *names):
-    \"\"\"Any marginal as it stood after round k; 0 is before the first one.\"\"\"
-    return grem.estimate(history[k], release.domain, release.domain.attrs(*names))
-
-
-release
-"""
-_LEDGER = """\
-ledger = pd.DataFrame(
-    [
-        {
-            "for": charge.what,
-            "on": "" if charge.attrs is None else release.domain.label(charge.attrs),
-            "rho": float(charge.rho),
-            "exactly": str(charge.rho),
-        }
-        for charge in release.ledger.entries
-    ]
-)
-assert sum(charge.rho for charge in release.ledger.entries) == release.ledger.spent
-ledger
-"""
-_PICTURE = """\
-page = html.escape(report(release, events))  # drawn here; nothing is loaded
-HTML(f'<div><iframe srcdoc="{page}" width="100%" height="640" title="report"></iframe></div>')
-"""
-_ROUNDS = """\
-pd.DataFrame(
-    [
-        {
-            "round": one.round,
-            "chosen": "everything" if one.selected is None else release.domain.label(one.selected),
-            "residuals measured": len(one.measurements),
-            "answer moved by": one.change,
-            "noise alone": one.threshold,
-            "rho spent": float(one.rho_spent),
-        }
-        for one in rounds
-    ]
-)
-"""
-_MARGINAL = """\
-names = {names}
-before, after = at_round(0, *names), at_round(len(rounds), *names)
-assert (after.values == release.estimate(*names).values).all()
-after.to_frame().assign(at_the_start=before.values.ravel())
-"""
-_AGAIN = """\
-TABLE = None  # a path to your own CSV file that fits domain.json
-
-if TABLE is not None:
-    table = engine.Table.from_csv(TABLE, release.domain)
-    again = engine.run({mechanism}, table, release.workload, {budget})
-    print(again)
-"""
-
-
-def notebook(release: Release) -> str:
-    """Return a notebook that replays the run from the files beside it."""
-    return _notebook(release, _FROM_FILES)
-
-
-def notebook_alone(release: Release, events: Sequence[Event]) -> str:
-    """Return a notebook that carries the recorded run in itself."""
-    content = json.dumps([release.to_dict(), [event_to_dict(event) for event in events]])
-    packed = base64.b64encode(zlib.compress(content.encode(), 6)).decode()
-    return _notebook(release, _FROM_TEXT.format(packed=packed))
-
-
-def _notebook(release: Release, load: str) -> str:
-    stamps = [f"**DEMONSTRATION, not a private release.** {w}" for w in release.demonstration]
-    names = tuple(release.domain[i].name for i in release.workload.marginals[0][:2])
-    written = [
-        ("markdown", "\n\n".join(["# A recorded run, replayed", _OPENING, *stamps])),
-        ("code", _SETUP + load),
-        ("code", _REBUILD),
-        ("markdown", "## What it cost\n\nEvery charge, exactly; they add up to what was spent."),
-        ("code", _LEDGER),
-        ("markdown", "## What each round did"),
-        ("code", _ROUNDS),
-        ("markdown", "## Any answer at any round\n\nChange `names` to others of the domain."),
-        ("code", _MARGINAL.format(names=repr(names))),
-        ("markdown", "## The report"),
-        ("code", _PICTURE),
-        ("markdown", _SPENDS),
-        ("code", _AGAIN.format(mechanism=_call(release.mechanism), budget=_budget(release))),
-    ]
-    cells = [_cell(number, kind, source) for number, (kind, source) in enumerate(written)]
-    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    meta = {"kernelspec": kernel, "language_info": {"name": "python"}}
-    content = {"cells": cells, "metadata": meta, "nbformat": 4, "nbformat_minor": 5}
-    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
-
-
-_OPENING = (
-    "Nothing here reads records, draws noise or spends: the cells below rebuild what was released, "
-    f"at any round. They need `aim-grem-explorer` {__version__} or later and nothing else."
-)
-_SPENDS = (
-    "## Careful: this cell spends\n\n"
-    "Running the mechanism **again** draws new noise. On the same records it costs its budget a "
-    "second time, on top of what is in the ledger above. It does nothing until you name a table."
-)
-
-
-def _cell(number: int, kind: str, source: str) -> dict[str, Any]:
-    lines = source.strip("\n").splitlines(keepends=True)
-    content: dict[str, Any] = {
-        "cell_type": kind,
-        "id": f"cell-{number}",
-        "metadata": {"tags": ["spends-again"]} if source.startswith("TABLE") else {},
-        "source": lines,
-    }
-    return content | ({"execution_count": None, "outputs": []} if kind == "code" else {})
-
-
-def _call(mechanism: str) -> str:
-    """The mechanism's name as code, if it is a call with plain options and nothing else."""
-    name = mechanism.partition("(")[0]
-    for entry in catalogue.entries():
-        if repr(entry.make()) == mechanism and not entry.code.startswith(f"engine.{name}"):
-            return entry.code  # ``engine`` has no such name
-    try:
-        tree = ast.parse(mechanism, mode="eval").body
-    except (SyntaxError, ValueError):
-        tree = None
-    if (
-        isinstance(tree, ast.Call)
-        and isinstance(tree.func, ast.Name)
-        and not tree.args
-        and all(k.arg and isinstance(k.value, ast.Constant) for k in tree.keywords)
-    ):
-        if tree.func.id == "AimGrem":
-            tree.keywords += _as_it_was(tree.keywords)
-        return f"engine.{ast.unparse(tree)}"
-    return catalogue.find(catalogue.DEFAULT).code
-
-
-def _as_it_was(keywords: list[ast.keyword]) -> list[ast.keyword]:
-    """Options that a name written before they existed meant, and that are not the default now."""
-    named = {k.arg: k.value.value for k in keywords if isinstance(k.value, ast.Constant)}
-    if named and "completion" not in named:
-        return [ast.keyword("completion", ast.Constant("none"))]
-    if "allocation" in named and named.get("completion") == "maxent" and "total" not in named:
-        return [ast.keyword("total", ast.Constant("lowered"))]
-    return []
-
-
-def _budget(release: Release) -> str:
-    if release.epsilon is not None and release.delta is not None:
-        return f"epsilon={float(release.epsilon)!r}, delta={float(release.delta)!r}"
-    return f"rho={float(release.ledger.total)!r}"
-
-
-def code(release: Release, *, table: str, domain: str) -> str:
-    """Return the Python that makes such a run and its bundle.
-
-    Args:
-        release: The run.
-        table: Path of the table, for a reader to see.
-        domain: Path of its domain file.
-    """
-    names = ", ".join(repr(name) for name in release.domain.names)
-    return (
-        "from pathlib import Path\n\nimport engine\nfrom engine import export\n\n"
-        f"domain = engine.Domain.from_json({domain!r}).select({names})\n"
-        f"table = engine.Table.from_csv({table!r}, domain)\n"
-        f"workload = {_workload(release.workload)}\n"
-        f"run = engine.run({_call(release.mechanism)}, table, workload, {_budget(release)})\n"
-        'Path("release.zip").write_bytes(export.bundle(run.release, run.events))\n'
-    )
-
-
-def _workload(workload: Workload) -> str:
-    """The workload as code: all tables over k attributes if it is that, or each with its weight."""
-    degree = len(workload.marginals[0])
-    if workload.weights == Workload.all_kway(workload.domain, degree).weights:
-        return f"engine.Workload.all_kway(domain, {degree})"
-    return f"engine.Workload({dict(workload.weights)!r}, domain)"

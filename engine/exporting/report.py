@@ -25,6 +25,9 @@ from engine.version import __version__
 NEIGHBOURS = "tables that differ by adding or removing one record"
 _BARS, _PAIRS = 40, 6
 _WIDEST_PAIR = 1_600
+_COMPLETED = (
+    "tables are completed, so how far they are from the truth does not follow from the noise."
+)
 _CIVIDIS = ((0, 34, 78), (65, 77, 107), (124, 123, 120), (188, 175, 111), (254, 232, 56))
 
 _STYLE = """
@@ -130,21 +133,40 @@ def facts(release: Release, events: Sequence[Event]) -> str:
         ("Promise", html.escape(promise(release))),
         ("Neighbours", NEIGHBOURS),
         ("Spent", f"ρ = {float(ledger.spent):.6g} of {float(ledger.total):.6g} (zCDP, a record)"),
+        *([] if release.table is None else [("All runs on this table", str(release.table))]),
         ("Rounds", str(sum(isinstance(event, RoundEnded) for event in events))),
         (
             "Workload",
             f"{len(release.workload.weights):,} marginals with {release.workload.cells:,} cells",
         ),
         ("Attributes", ", ".join(label(n, longest=60) for n in release.domain.names)),
-        ("Domain", f"declared; sha256 <code>{release.domain.hash}</code>"),
+        (
+            "Domain",
+            f"{html.escape(domain_source(release.domain))}; sha256 "
+            f"<code>{release.domain.hash}</code>",
+        ),
         ("Engine", html.escape(__version__)),
     ]
     lines = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in rows)
     return f'<h2>Settings</h2><table class="facts">{lines}</table>'
 
 
+def domain_source(domain: Domain) -> str:
+    """Say whether the lists of values were declared, or which were read from the rows."""
+    read = [attribute.name for attribute in domain if attribute.source == "data"]
+    if not read:
+        return "declared"
+    shown = ", ".join(read[:5]) + (f" and {len(read) - 5:,} more" if len(read) > 5 else "")
+    return f"read from the data: {shown}"
+
+
 def promise(release: Release) -> str:
     """Say what was promised, in one sentence."""
+    sentence = _promised(release)
+    return f"{sentence} (as read, not verified)" if release.as_read else sentence
+
+
+def _promised(release: Release) -> str:
     rows = release.domain.rows_per_person
     total, spent = release.ledger.total * rows**2, release.rho_of_a_person
     whose = f" for a person with up to {rows} records" if rows > 1 else ""
@@ -233,7 +255,8 @@ def _maybe(number: float | None) -> str:
 def _singles(release: Release) -> str:
     sets = [attrs for attrs in release.workload.closure if len(attrs) == 1]
     drawn = [figure(bars(release.estimate(*attrs)), release.domain, attrs) for attrs in sets]
-    return _gallery("Each attribute alone", drawn, "Bars: released counts; lines: ±1.96 σ.")
+    lines = "lines: ±1.96 σ of the noise." if release.completion is None else _COMPLETED
+    return _gallery("Each attribute alone", drawn, f"Bars: released counts; {lines}")
 
 
 def _pairs(release: Release) -> str:
@@ -263,9 +286,9 @@ def bars(estimate: Estimate, truth: FloatArray | None = None) -> str:
     labels = estimate.domain[estimate.attrs[0]].labels[:_BARS]
     values = estimate.values.ravel()[: len(labels)].tolist()
     true = [] if truth is None else truth.ravel()[: len(labels)].tolist()
-    reach = 1.96 * (estimate.std or 0.0)
-    low: float = min(0.0, *(v - reach for v in values), *true)
-    high: float = max(1.0, *(v + reach for v in values), *true)
+    reach = None if estimate.std is None else 1.96 * estimate.std
+    low: float = min(0.0, *(v - (reach or 0.0) for v in values), *true)
+    high: float = max(1.0, *(v + (reach or 0.0) for v in values), *true)
 
     def x(value: float) -> float:
         return 130 + 190 * (value - low) / (high - low)
@@ -281,14 +304,23 @@ def bars(estimate: Estimate, truth: FloatArray | None = None) -> str:
     return svg(400, 22 * len(labels), f"Counts of {estimate.label}", parts)
 
 
-def _bar(y: int, text: str, value: float, reach: float, x: Callable[[float], float]) -> list[str]:
+def _bar(
+    y: int, text: str, value: float, reach: float | None, x: Callable[[float], float]
+) -> list[str]:
+    """One bar; a line for what noise may have added, where that is known."""
     left, right = sorted((x(0.0), x(value)))
+    sure, line = "", []
+    if reach is not None:
+        sure = f" ± {reach:,.1f}"
+        line = [
+            f'<line x1="{x(value - reach):.1f}" x2="{x(value + reach):.1f}" y1="{y}" y2="{y}" '
+            'class="rule"/>'
+        ]
     return [
         f'<text x="122" y="{y + 4}" text-anchor="end">{label(text, longest=15)}</text>',
         f'<rect x="{left:.1f}" y="{y - 8}" width="{right - left:.1f}" height="16" class="bar">'
-        f"<title>{label(text)}: {value:,.1f} ± {reach:,.1f}</title></rect>",
-        f'<line x1="{x(value - reach):.1f}" x2="{x(value + reach):.1f}" y1="{y}" y2="{y}" '
-        'class="rule"/>',
+        f"<title>{label(text)}: {value:,.1f}{sure}</title></rect>",
+        *line,
         f'<text x="398" y="{y + 4}" text-anchor="end" class="soft">{value:,.0f}</text>',
     ]
 
@@ -340,12 +372,13 @@ def svg(width: float, height: float, title: str, parts: Iterable[str]) -> str:
 def _index(release: Release) -> str:
     domain, rows = release.domain, []
     for attrs in release.workload.weights:
-        variance, _ = noise_of(release.beliefs, domain, attrs)
-        row = [
-            label(domain.label(attrs)),
-            f"{domain.cells(attrs):,}",
-            f"{math.sqrt(variance):,.3g}",
-        ]
+        row = [label(domain.label(attrs)), f"{domain.cells(attrs):,}"]
+        if release.completion is None:
+            variance, _ = noise_of(release.beliefs, domain, attrs)
+            row.append(f"{math.sqrt(variance):,.3g}")
         rows.append(row)
-    body = table(["marginal", "cells", "noise σ a cell (records)"], rows, numbers=2)
-    return f"<h2>Every marginal</h2><details><summary>{len(rows):,} rows</summary>{body}</details>"
+    header = ["marginal", "cells", "noise σ a cell (records)"][: len(rows[0])]
+    body = table(header, rows, numbers=len(header) - 1)
+    note = "" if release.completion is None else f"<p><small>{_COMPLETED}</small></p>"
+    folded = f"<details><summary>{len(rows):,} rows</summary>{body}</details>"
+    return f"<h2>Every marginal</h2>{note}{folded}"

@@ -19,6 +19,7 @@ import pyarrow as pa
 from engine.attributes import Attribute, Missing
 from engine.coding import text_of
 from engine.errors import DataError
+from engine.exact import Exact
 from engine.ingest import content
 from engine.ingest.choices import Choices
 from engine.ingest.delimited import Progress
@@ -122,7 +123,7 @@ def _missing_codes(about: Any, label: str) -> tuple[Any, ...]:
     return tuple(dict.fromkeys(codes))
 
 
-class _Variable:
+class _Variable(Exact):
     """One variable: its cells as texts, and what is declared of it."""
 
     def __init__(

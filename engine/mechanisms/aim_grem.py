@@ -280,6 +280,7 @@ class AimGrem:
     def with_budget(self, state: AimState, *, rho: Fraction) -> AimState:
         """Return the state as if the whole budget were this: for "what if" beside a run.
 
+        Its ledger and its release say so, and the release cannot be exported.
         What was spent stays as it is. What is left, and so the budget of every round to come, grows
         by one factor: the same plan from here on, carried out more precisely.
 
@@ -296,7 +297,7 @@ class AimGrem:
                 asked=float(rho),
                 left=float(before.left),
             )
-        ledger = Ledger(rho).charge(*before.entries)
+        ledger = before.what_if_total(rho)
         factor = ledger.left / before.left
         return replace(
             state,
@@ -337,6 +338,7 @@ class AimGrem:
         ledger, gamma = select(
             candidates.log_weights(self._budgets(state)),
             state.workload.closure,
+            private=private,
             rho=state.rho_select,
             ledger=state.ledger,
             rng=rng,
@@ -440,7 +442,7 @@ class AimGrem:
         if worth * leaves > 2.0 * total:
             return state, f"Rounds. {compared}, and there are only about {total:,.0f} records."
         ledger, error = measure_error(
-            self._mean_error(state, private), rho=rho, ledger=state.ledger, rng=rng
+            private, self._mean_error(state, private), rho=rho, ledger=state.ledger, rng=rng
         )
         state = replace(state, ledger=ledger)
         compared += f"; now it is {error:,.0f}, as measured with noise."

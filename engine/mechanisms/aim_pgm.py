@@ -121,7 +121,12 @@ class AimPgm:
             raise OptionError("The run is finished: no round is left. Start another run.")
         scores = self._scores(state, private)
         ledger, gamma = select(
-            scores.log_weights, scores.closure, rho=state.rho_select, ledger=state.ledger, rng=rng
+            scores.log_weights,
+            scores.closure,
+            private=private,
+            rho=state.rho_select,
+            ledger=state.ledger,
+            rng=rng,
         )
         before = _answer(state.model, gamma)
         after, found = _measured(replace(state, ledger=ledger), gamma, private, rng)

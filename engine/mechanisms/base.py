@@ -5,6 +5,7 @@ Pages, widgets, benchmarks and tests all drive mechanisms through ``rounds``.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -18,10 +19,17 @@ from engine.accounting import (
     epsilon_from,
     rho_from,
 )
-from engine.completing.release import Release
-from engine.errors import BudgetError, OptionError, WorkloadError
+from engine.completing.release import SEED_REPEATED, Release
+from engine.errors import (
+    BudgetError,
+    OptionError,
+    RepeatedSeedWarning,
+    RunInterruptedError,
+    WorkloadError,
+)
 from engine.mechanisms.protocols import Mechanism
 from engine.noise import RandomSource, rehearsal_noise
+from engine.odometer import Tally
 from engine.released import Beliefs
 from engine.tables import CountSource, Private
 from engine.trace import Event, Finished, RoundEnded, Started
@@ -154,29 +162,81 @@ def run(
         delta: Its other half.
         rho: Budget in zCDP, instead of epsilon and delta.
         seed: Repeats the run. None takes a generator seeded by the operating system. Either way
-            the noise is a rehearsal's and the release says so.
+            the noise is a rehearsal's and the release says so. A seed that another run on this
+            table had is warned of (``RepeatedSeedWarning``).
         progress: Called after each event with the share of the budget spent, and the event.
 
     Raises:
         BudgetError: If not exactly one budget is given (``E_BUDGET_AMBIGUOUS``), or it is none.
         DataError, WorkloadError: As ``rounds``.
+        RunInterruptedError: If a step fails after something was drawn; it holds the ledger and
+            what was released.
     """
     total = _budget(epsilon, delta, rho)
     private = table if isinstance(table, Private) else Private(table)
     rng = rehearsal_noise(seed)
+    repeated = seed is not None and private.odometer.repeats(
+        seed, (repr(mechanism), tuple(workload.weights.items()), total)
+    )
+    if repeated:
+        warnings.warn(SEED_REPEATED, RepeatedSeedWarning, stacklevel=2)
     events: list[Event] = []
     state: Any = None
-    for state, event in rounds(mechanism, private, workload, rho=total, rng=rng):
+    stream = rounds(mechanism, private, workload, rho=total, rng=rng)
+    for state, event in _kept(stream, mechanism, private, workload, total, rng):
         events.append(event)
         if progress is not None:
             ledger = mechanism.release(state).ledger
             progress(float(ledger.spent / ledger.total), event)
-    release = mechanism.release(state)
+    release = mechanism.release(state).beside(private.odometer.reading())
+    if repeated:
+        release = release.with_repeated_seed()
     if epsilon is not None and delta is not None:
         release = release.promised(epsilon=float(epsilon), delta=float(delta))
     elif delta is not None:
         release = release.promised(epsilon=epsilon_from(rho=total, delta=delta), delta=float(delta))
     return Run.of(events, release)
+
+
+def _kept(
+    stream: Iterator[tuple[Any, Event]],
+    mechanism: Mechanism[Any],
+    private: Private,
+    workload: Workload,
+    rho: Fraction,
+    rng: RandomSource,
+) -> Iterator[tuple[Any, Event]]:
+    """Pass a run on; what was spent and drawn is not lost if a step fails."""
+    made, state = Tally(), None
+    while True:
+        try:
+            with private.odometer.listening(made):
+                found = next(stream, None)
+        except Exception as error:
+            if not made.charges:
+                raise
+            total = rho / workload.domain.rows_per_person**2
+            ledger = Ledger(total).charge(*made.charges)
+            beliefs = Beliefs().combined(made.released)
+            if state is not None:
+                release = replace(mechanism.release(state), beliefs=beliefs, ledger=ledger)
+            else:
+                release = Release(workload, beliefs, ledger, _name(mechanism), rng.rehearsal)
+            raise RunInterruptedError(
+                f"The run failed ({type(error).__name__}) after rho = {float(ledger.spent):.6g} of "
+                f"{float(total):.6g} was spent. The ledger and what was drawn are kept in this "
+                "error (ledger, release). Use them; running again costs again.",
+                ledger=ledger,
+                release=release.beside(private.odometer.reading()),
+            ) from error
+        if found is None:
+            return
+        state = found[0]
+        yield found
+
+
+def _name(mechanism: Mechanism[Any]) -> str:
+    return str(getattr(mechanism, "name", repr(mechanism)))
 
 
 def _budget(epsilon: float | None, delta: float | None, rho: float | Fraction | None) -> Fraction:

@@ -122,7 +122,12 @@ class MwemGrem:
         half = state.rho_round / 2
         log_weights = candidates.log_weights(_budgets(state))
         ledger, gamma = select(
-            log_weights, state.workload.closure, rho=half, ledger=state.ledger, rng=rng
+            log_weights,
+            state.workload.closure,
+            private=private,
+            rho=half,
+            ledger=state.ledger,
+            rng=rng,
         )
         ledger, allocations, measured = measure_selected(
             private,

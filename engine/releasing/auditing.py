@@ -25,6 +25,7 @@ from engine import axes
 from engine.accounting import rho_from
 from engine.domain import Domain
 from engine.errors import OptionError
+from engine.exact import Exact
 from engine.exact_noise import ExactNoise
 from engine.mechanisms.base import rounds
 from engine.residuals import decompose
@@ -159,7 +160,7 @@ def audit(
     return _bounds(np.array(found), float(promised), epsilon, delta, alpha)
 
 
-class _Score:
+class _Score(Exact):
     """How much likelier measurements are with one record more, were their laws as claimed."""
 
     def __init__(

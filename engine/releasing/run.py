@@ -137,7 +137,9 @@ def release(
         # Refused, or not wanted any more: to be resumed by nobody.
         account.abandon(opened.release)
         raise
-    made = mechanism.release(state).promised(epsilon=float(epsilon), delta=float(delta))
+    made = mechanism.release(state)
+    made = made if made.rehearsal else made.drawn_exactly(rng.receipt())
+    made = made.promised(epsilon=float(epsilon), delta=float(delta))
     entry = opened.close(spent=made.rho_of_a_person)
     receipt = Receipt(
         account.table_id, opened.release, (entry.number, entry.hash), made.rho_of_a_person,

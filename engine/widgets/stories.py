@@ -76,7 +76,8 @@ def tell(
             else engine.evaluate(release, private).mean_l1
         )
         report(float(release.ledger.spent / release.ledger.total), f"round {len(events) - 1}")
-    release = mechanism.release(state).promised(epsilon=epsilon, delta=delta)
+    release = mechanism.release(state).beside(private.odometer.reading())
+    release = release.promised(epsilon=epsilon, delta=delta)
     return Story(engine.Run.of(events, release), private, tuple(seen), tuple(errors))
 
 

@@ -113,7 +113,7 @@ def test_a_release_refused_by_its_mechanism_reserves_nothing(
     other = engine.Workload.all_kway(engine.Domain.from_sizes({"a": 2}), 1)
     with pytest.raises(engine.WorkloadError):
         release(engine.AimGrem(), table, other, epsilon=1.0, delta=1e-9, account=account)
-    monkeypatch.setattr("engine.mechanisms.base._memory", lambda: 1)
+    monkeypatch.setattr("engine.mechanisms.memory._memory", lambda: 1)
     with pytest.raises(engine.WorkloadError) as caught:
         released(account, mechanism=engine.ResidualPlanner())
     assert caught.value.code == "E_TOO_LARGE"

@@ -1,0 +1,96 @@
+"""What all runs on one table have cost together: it lives with the table, not with a state.
+
+A state can be stepped twice, forked, or given another budget; its ledger knows one way only. The
+odometer counts each charge at the moment it is made, before noise is drawn, whoever holds the
+state. It counts within this process; an account of releases (``engine.releasing``) outlives it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from engine.accounting import Charge, Ledger, exact_sum
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a table has spent so far, in rho of a record, and in how many runs."""
+
+    rho: Fraction
+    runs: int
+
+    def __str__(self) -> str:
+        runs = "1 run" if self.runs == 1 else f"{self.runs:,} runs"
+        return f"rho = {float(self.rho):.6g} in {runs}"
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was charged and released meanwhile, in this thread."""
+
+    charges: list[Charge] = field(default_factory=list)
+    released: list[Any] = field(default_factory=list)
+
+
+class Odometer:
+    """Counts every charge on a table once; branches of a fork add up."""
+
+    __slots__ = ("_lock", "_runs", "_seeds", "_spent", "_tallies")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._spent = Fraction(0)
+        self._runs: set[str] = set()
+        self._seeds: dict[int, set[object]] = {}
+        self._tallies = threading.local()
+
+    def add(self, ledger: Ledger, charges: Sequence[Charge]) -> None:
+        """Count charges that a ledger has taken."""
+        with self._lock:
+            self._spent = exact_sum([self._spent, *(charge.rho for charge in charges)])
+            self._runs.add(ledger.run)
+        for tally in self._listening():
+            tally.charges.extend(charges)
+
+    def released(self, *values: object) -> None:
+        """Tell whoever listens what was drawn."""
+        for tally in self._listening():
+            tally.released.extend(values)
+
+    def reading(self) -> Reading:
+        """Return what all runs have cost so far."""
+        with self._lock:
+            return Reading(self._spent, len(self._runs))
+
+    @contextmanager
+    def listening(self, mine: Tally) -> Iterator[None]:
+        """Write down what this thread charges and releases meanwhile."""
+        self._tallies.open = [*self._listening(), mine]
+        try:
+            yield
+        finally:
+            self._tallies.open = [tally for tally in self._listening() if tally is not mine]
+
+    def repeats(self, seed: int, settings: object) -> bool:
+        """Remember a run's seed; whether another run on this table had it.
+
+        The very same run again tells nothing new. Another run with the same random numbers does:
+        the difference of their answers is free of noise, and the table follows from a few of them.
+        """
+        with self._lock:
+            known = self._seeds.setdefault(seed, set())
+            others = bool(known - {settings})
+            known.add(settings)
+        return others
+
+    def _listening(self) -> list[Tally]:
+        found: list[Tally] = getattr(self._tallies, "open", [])
+        return found
+
+    def __repr__(self) -> str:
+        return f"Odometer({self.reading()})"
