@@ -27,9 +27,6 @@ class ExactTape(ExactSource):
         self.laws.append(("paid", sum((c.rho for c in charges), Fraction(0))))
         self._inner.paid(charges)
 
-    def receipt(self) -> Any:
-        return self._inner.receipt()
-
     def noisy(self, exact: np.ndarray, *, variance: Fraction, sensitivity: int) -> Any:
         self.laws.append(("noisy", (exact.copy(), variance)))
         return self._next(

@@ -138,7 +138,9 @@ def release(
         account.abandon(opened.release)
         raise
     made = mechanism.release(state)
-    made = made if made.rehearsal else made.drawn_exactly(rng.receipt())
+    drawn = rng.receipt()
+    # A transcript that is repeated was not drawn, and has no receipt.
+    made = made if drawn is None else made.drawn_exactly(drawn)
     made = made.promised(epsilon=float(epsilon), delta=float(delta))
     entry = opened.close(spent=made.rho_of_a_person)
     receipt = Receipt(
