@@ -1,0 +1,262 @@
+"""Repeated trials of several mechanisms on one table: who competes, and each trial's true error.
+
+Trials are made one by one, so that whoever asks can stop between two of them and keep what is done.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from engine.accounting import rho_from
+from engine.completing.projection import simplex_table
+from engine.completing.release import Release
+from engine.demonstrating.evaluation import NotReleased
+from engine.errors import OptionError
+from engine.mechanisms import catalogue
+from engine.mechanisms.base import rounds
+from engine.noise import rehearsal_noise
+from engine.released import Estimate
+from engine.tables import Private
+from engine.trace import RoundEnded
+from engine.types import AttributeSet, FloatArray
+from engine.workload import Workload
+
+# -- who competes ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A mechanism under a name for people.
+
+    Args:
+        name: What a chart calls it.
+        mechanism: What is run.
+        one_ways: Whether it measures the 1-way marginals only and answers with their product.
+    """
+
+    name: str
+    mechanism: Any
+    one_ways: bool = False
+
+
+CONTENDERS: Mapping[str, Contender] = catalogue.Listing(
+    "comparison", lambda entry: Contender(entry.label, entry.make(), entry.one_ways)
+)
+"""The catalogue's mechanisms, in its order."""
+BASELINES = ("equal_split", "uniform")
+"""Always compared with: who is below these has learnt nothing worth its budget."""
+
+
+def contenders(*names: str) -> dict[str, Contender]:
+    """Return contenders by name, in the order of ``CONTENDERS``.
+
+    Raises:
+        OptionError: If a name is none of them, or there is none.
+    """
+    unknown = [name for name in names if name not in CONTENDERS]
+    if unknown or not names:
+        raise OptionError(
+            f"The mechanisms to compare are {list(names)!r}; one or more of {list(CONTENDERS)} "
+            "are needed. Choose some."
+        )
+    chosen = {catalogue.find(name, "comparison").key for name in names}
+    return {key: found for key, found in CONTENDERS.items() if key in chosen}
+
+
+def product_of_one_ways(release: Release, attrs: AttributeSet) -> Estimate:
+    """Answer a marginal as if its attributes had nothing to do with each other.
+
+    The released 1-way marginals, moved to the nearest ones without negative counts, are multiplied:
+    post-processing, so free of charge.
+    """
+    total = max(float(release.estimate().values), 0.0)
+    values: FloatArray = np.array(total)
+    for i in attrs:
+        counts = simplex_table(release.estimate(i).values)
+        counted = float(counts.sum())
+        share = counts / counted if counted > 0 else np.full(counts.shape, 1 / counts.size)
+        values = np.multiply.outer(values, share)
+    return Estimate(release.domain, attrs, np.asarray(values), None, completion="product")
+
+
+# -- trials ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Trial(NotReleased):
+    """One run and its true error. Not private, no export.
+
+    Args:
+        mechanism: Key of the contender.
+        epsilon: Its budget.
+        trial: Number of the repetition; the same number is the same seed for every contender.
+        seed: That seed.
+        mean_l1: Mean over the workload's marginals of the L1 error, in records.
+        mean_l2: Mean of the L2 error.
+        max_l1: Largest L1 error.
+        records: The true number of records.
+        seconds: Time to run and to answer every marginal; counting is not in it.
+        rounds: Rounds made.
+        per_marginal: L1 error of each marginal, in records.
+    """
+
+    mechanism: str
+    epsilon: float
+    trial: int
+    seed: int
+    mean_l1: float
+    mean_l2: float
+    max_l1: float
+    records: int
+    seconds: float
+    rounds: int
+    per_marginal: Mapping[AttributeSet, float]
+
+    def share(self, metric: str) -> float:
+        """Return ``mean_l1``, ``mean_l2`` or ``max_l1`` divided by N (NaN without records)."""
+        value = float(getattr(self, metric))
+        return value / self.records if self.records else math.nan
+
+    def __repr__(self) -> str:
+        return f"Trial({self.mechanism}, epsilon {self.epsilon:g}; not private, not for release)"
+
+
+def trials(
+    private: Private,
+    workload: Workload,
+    mechanisms: Mapping[str, Contender],
+    *,
+    epsilons: Sequence[float],
+    delta: float,
+    seeds: Sequence[int],
+    postprocess: Callable[[Estimate], Estimate] | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Iterator[Trial]:
+    """Run every mechanism at every epsilon once for each seed; yield each result as it is there.
+
+    All mechanisms see the first seed before any sees the second, so that a comparison stopped early
+    still compares like with like.
+
+    Args:
+        private: The records' counts.
+        workload: The marginals wanted.
+        mechanisms: Who competes, for example ``contenders("aim_grem", "residual_planner")``.
+        epsilons: Budgets.
+        delta: The other half of each.
+        seeds: One for each repetition, the same for all mechanisms.
+        postprocess: For example ``engine.simplex``, applied to every answer.
+        cancelled: Asked between two rounds; once true, the unfinished trial is dropped.
+
+    Raises:
+        BudgetError: If a budget or a seed is none; before the first trial.
+        DataError, WorkloadError, SolverError: As running the mechanisms does.
+    """
+    rho = {epsilon: Fraction(rho_from(epsilon=epsilon, delta=delta)) for epsilon in epsilons}
+    for seed in seeds:
+        rehearsal_noise(seed)  # refuses what is no seed
+    private.counts(workload.layout)
+    for contender in mechanisms.values():
+        _warm_up(contender, private, workload, max(rho.values(), default=Fraction(1)))
+    for number, seed in enumerate(seeds):
+        for epsilon in epsilons:
+            for key, contender in mechanisms.items():
+                done = _run(contender, private, workload, rho[epsilon], seed, cancelled)
+                if done is None:
+                    return
+                errors, seconds, made = _judge(contender, *done, private, workload, postprocess)
+                yield _trial(key, epsilon, number, seed, errors, private, seconds, made)
+
+
+def _warm_up(contender: Contender, private: Private, workload: Workload, rho: Fraction) -> None:
+    """Make one round that nobody times: what is compiled on first use is then compiled."""
+    stream = _rounds(contender, private, workload, rho, seed=0)
+    next(stream)
+    next(stream)
+
+
+def _rounds(
+    contender: Contender, private: Private, workload: Workload, rho: Fraction, seed: int
+) -> Iterator[tuple[Any, Any]]:
+    asked = _one_ways(workload) if contender.one_ways else workload
+    return rounds(contender.mechanism, private, asked, rho=rho, rng=rehearsal_noise(seed))
+
+
+def _one_ways(workload: Workload) -> Workload:
+    singles = [attrs for attrs in workload.closure if len(attrs) == 1]
+    return Workload(singles or [()], workload.domain)
+
+
+def _run(
+    contender: Contender,
+    private: Private,
+    workload: Workload,
+    rho: Fraction,
+    seed: int,
+    cancelled: Callable[[], bool],
+) -> tuple[Release, float, int] | None:
+    """Run to the end: release, seconds and rounds; None if cancelled."""
+    began, made = time.perf_counter(), 0
+    last: Any = None
+    for current in _rounds(contender, private, workload, rho, seed):
+        if cancelled():
+            return None
+        last, made = current[0], made + isinstance(current[1], RoundEnded)
+    return contender.mechanism.release(last), time.perf_counter() - began, made
+
+
+def _judge(
+    contender: Contender,
+    release: Release,
+    seconds: float,
+    made: int,
+    private: Private,
+    workload: Workload,
+    postprocess: Callable[[Estimate], Estimate] | None,
+) -> tuple[dict[AttributeSet, tuple[float, float]], float, int]:
+    """True errors of every answer; the clock runs while answering, not while judging."""
+    errors = {}
+    for attrs in workload.weights:
+        began = time.perf_counter()
+        answer = product_of_one_ways(release, attrs) if contender.one_ways else None
+        answer = release.estimate(*attrs) if answer is None else answer
+        answer = postprocess(answer) if postprocess else answer
+        seconds += time.perf_counter() - began
+        difference = (answer.values - private.marginal(attrs).values).ravel()
+        errors[attrs] = (
+            float(np.abs(difference).sum()),
+            math.sqrt(float(difference @ difference)),
+        )
+    return errors, seconds, made
+
+
+def _trial(
+    key: str,
+    epsilon: float,
+    number: int,
+    seed: int,
+    errors: Mapping[AttributeSet, tuple[float, float]],
+    private: Private,
+    seconds: float,
+    made: int,
+) -> Trial:
+    l1 = [one for one, _ in errors.values()]
+    return Trial(
+        mechanism=key,
+        epsilon=epsilon,
+        trial=number,
+        seed=seed,
+        mean_l1=math.fsum(l1) / len(l1),
+        mean_l2=math.fsum(two for _, two in errors.values()) / len(l1),
+        max_l1=max(l1),
+        records=int(private.marginal(()).values),
+        seconds=seconds,
+        rounds=made,
+        per_marginal={attrs: one for attrs, (one, _) in errors.items()},
+    )
