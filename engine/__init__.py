@@ -33,15 +33,17 @@ from engine.errors import (
     SolverError,
     WorkloadError,
 )
+from engine.forecast import Prediction
 from engine.mechanisms import catalogue as catalogue
 from engine.mechanisms.aim_grem import AimGrem, AimState
 from engine.mechanisms.base import Run, rounds, run
 from engine.mechanisms.fixed_sequence import FixedSequence
 from engine.mechanisms.mwem_grem import MwemGrem, MwemState
-from engine.mechanisms.one_shot import EqualSplit, Prediction, ResidualPlanner, Uniform
+from engine.mechanisms.one_shot import EqualSplit, ResidualPlanner, Uniform
 from engine.mechanisms.protocols import Adaptive, Mechanism, Rebudgetable
 from engine.noise import RandomSource, rehearsal_noise
-from engine.planner import plan, plan_by_solver
+from engine.planner import plan
+from engine.planner_reference import plan_by_solver
 from engine.released import Allocation, Belief, Beliefs, Estimate, Measurement
 from engine.releasing.account import Account
 from engine.releasing.run import Released, release

@@ -1,9 +1,8 @@
 """How precise should each residual be?
 
-Both planners minimise a sum (or the maximum) of variances under a bound on privacy. For the sum the
-optimum is a water level: every residual is raised to the same level s in units of its own ratio
-r = sqrt(gain / cost), those already above it get nothing, and a few passes find s. CVXPY with
-Clarabel solves the same program as a reference, and the maximum, which has no closed form.
+Planners minimise a sum of variances under a bound on privacy. The optimum is a water level: every
+residual is raised to the same level s in units of its own ratio r = sqrt(gain / cost), those already
+above it get nothing, and a few passes find s. What needs a solver stands in ``planner_reference``.
 """
 
 from __future__ import annotations
@@ -13,25 +12,22 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from engine import kernels
 from engine.domain import Domain, subsets
-from engine.errors import BudgetError, SolverError
+from engine.errors import BudgetError
 from engine.released import Allocation, Beliefs
 from engine.residuals import privacy_cost
 from engine.types import AttributeSet, FloatArray
 from engine.workload import Workload
 
-SOLVER_TOLERANCE = 1e-10
 _NOTHING = Fraction(0)
 _ROUNDED = 1.0 - 2.0**-49
 """Kept back of a round's budget, so that rounding seldom passes it and needs to be undone."""
-_FLAT = 1e-7
-"""Relative height of the water below which 1/(known + added) is flat to double precision."""
 
 
 def plan(cost: ArrayLike, gain: ArrayLike, known: ArrayLike, *, budget: float) -> FloatArray:
@@ -64,7 +60,7 @@ def plan(cost: ArrayLike, gain: ArrayLike, known: ArrayLike, *, budget: float) -
     array([0.5, 1. ])
     """
     costs, gains, knowns = (np.atleast_1d(np.asarray(a, float)) for a in (cost, gain, known))
-    _check_plan(costs, gains, knowns, budget)
+    check_plan(costs, gains, knowns, budget)
     # Roots first: the quotient of two tiny numbers can lose all its digits, that of roots cannot.
     ratio = np.zeros_like(costs)
     np.divide(np.sqrt(gains), np.sqrt(costs), out=ratio, where=costs > 0)
@@ -150,7 +146,7 @@ def plan_marginal(
     Source:
         Paper, section 4.3 and appendix D.2.  # Paper: leaves the omitted sliver unspent.
     """
-    below = _below(domain.shape(gamma))
+    below = residuals_below(domain.shape(gamma))
     every = subsets(gamma)
     knowns = np.array(known, dtype=float)[below.position]
     costs, cost, ratio = below.costs, below.cost, below.ratio
@@ -170,7 +166,7 @@ def plan_marginal(
     return tuple(Allocation(every[j], k, x, _charge(c, x)) for j, k, x, c in planned)
 
 
-class _Below(NamedTuple):
+class Below(NamedTuple):
     """The residuals of a marginal that can be measured, by positions within it.
 
     ``position``, and ``order`` as a list, say where each stands among all subsets; ``ratio`` is
@@ -187,7 +183,8 @@ class _Below(NamedTuple):
 
 # Every round asks for one of few shapes.
 @lru_cache(maxsize=4096)
-def _below(shape: tuple[int, ...]) -> _Below:
+def residuals_below(shape: tuple[int, ...]) -> Below:
+    """Return the residuals of a marginal of this shape, by positions within it."""
     every = subsets(tuple(range(len(shape))))
     position = [k for k, tau in enumerate(every) if all(shape[j] > 1 for j in tau)]
     taus = tuple(every[k] for k in position)
@@ -195,7 +192,7 @@ def _below(shape: tuple[int, ...]) -> _Below:
     costs = tuple(privacy_cost(kept) for kept in sizes)
     ratio = np.array([math.prod(kept) / math.prod(shape) for kept in sizes])
     cost = np.array([float(c) for c in costs])
-    return _Below(taus, np.array(position, dtype=np.intp), position, costs, cost, ratio)
+    return Below(taus, np.array(position, dtype=np.intp), position, costs, cost, ratio)
 
 
 # -- a whole workload: ResidualPlanner -----------------------------------------------------------
@@ -314,75 +311,6 @@ def _positions(every: _Residuals, among: Set[AttributeSet]) -> list[int]:
     return sorted(k for k in found if k is not None)
 
 
-def predicted_l1(workload: Workload, precision: Mapping[AttributeSet, float]) -> float:
-    """Return the weighted mean over the workload of the expected L1 error of noise, in records.
-
-    n sqrt(2/pi) sqrt(cell variance) for each marginal; residuals without precision add nothing.
-    """
-    error = 0.0
-    for gamma, weight in workload.weights.items():
-        below = _below(workload.domain.shape(gamma))
-        known = [precision.get(tuple(gamma[j] for j in tau), math.inf) for tau in below.taus]
-        variance = float(np.sum(below.cost * below.ratio**2 / np.array(known)))
-        error += weight * workload.domain.cells(gamma) * math.sqrt(variance)
-    return math.sqrt(2.0 / math.pi) * error / math.fsum(workload.weights.values())
-
-
-def plan_max(workload: Workload, *, rho: Fraction) -> WorkloadPlan:
-    """Plan for the least weighted maximum over marginals of the variance of a cell.
-
-    Minimises max over gamma of w_gamma sum v_{tau,gamma} / x_tau with CVXPY and Clarabel, in units
-    of the plan for the sum. The returned plan is feasible whatever the solver did, and ``gap`` is
-    its relative distance from a proven lower bound: for any weights lambda on the marginals, the
-    least of the lambda-weighted sum is known in closed form and never above the optimum.
-
-    Raises:
-        SolverError: If the gap stays above 1e-4.
-
-    Source:
-        ResidualPlanner (Xiao et al. 2023), maximum variance; MATH section 6.
-    """
-    import cvxpy as cp  # imported where used: it takes a second
-    from scipy import sparse
-
-    start = plan_sum(workload, rho=rho)
-    column = {tau: k for k, tau in enumerate(start.taus)}
-    rows, columns, entries = [], [], []
-    for row, (gamma, weight) in enumerate(workload.weights.items()):
-        below = _below(workload.domain.shape(gamma))
-        rows += [row] * len(below.taus)
-        columns += [column[tuple(gamma[j] for j in positions)] for positions in below.taus]
-        entries += (weight * below.cost * below.ratio**2).tolist()
-    shape = (len(workload.weights), len(start.taus))
-    variance: Any = sparse.csr_array((entries, (rows, columns)), shape=shape)
-    scaled: Any = variance @ sparse.diags_array(1.0 / start.precision)
-    unit = float(np.max(scaled.sum(axis=1)))
-    share = np.array([float(c) for c in start.costs]) * start.precision
-    share /= share.sum()
-
-    relative, worst = cp.Variable(len(start.taus), pos=True), cp.Variable()
-    below = (scaled / unit) @ cp.inv_pos(relative) <= worst
-    problem = cp.Problem(cp.Minimize(worst), [below, share @ relative <= 1])
-    status = _solve(problem)
-    if relative.value is None:
-        raise _stopped(status, float("nan"))
-    stretch = np.maximum(np.asarray(relative.value, dtype=float), 1e-12)
-    precision: FloatArray = stretch / float(share @ stretch) * start.precision
-    precision = within_budget(start.costs, precision, 2 * rho)
-    objective = float(np.max(variance @ np.reciprocal(precision)))
-    multipliers = np.maximum(np.ravel(below.dual_value), 0.0)
-    cost = np.array([float(c) for c in start.costs])
-    bound = _lower_bound(variance.T @ (multipliers / multipliers.sum()), cost, float(2 * rho))
-    gap = 1.0 - bound / objective
-    if not gap <= 1e-4:
-        raise _stopped(status, gap)
-    return WorkloadPlan(start.taus, start.costs, precision, objective, max(gap, 0.0))
-
-
-def _lower_bound(gain: FloatArray, cost: FloatArray, budget: float) -> float:
-    return float(np.sum(np.sqrt(gain * cost)) ** 2 / budget)
-
-
 def _measurable(workload: Workload) -> tuple[tuple[AttributeSet, ...], list[Fraction]]:
     sizes = workload.domain.sizes
     taus = tuple(tau for tau in workload.closure if all(sizes[i] > 1 for i in tau))
@@ -401,102 +329,12 @@ def _workload_ratio_squared(workload: Workload, taus: Sequence[AttributeSet]) ->
     return np.array([totals[tau] for tau in taus])
 
 
-# -- reference solver ----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class SolverPlan:
-    """What CVXPY with Clarabel answered, and how sure it was."""
-
-    added: FloatArray
-    objective: float
-    status: str
-    seconds: float
-
-
-def plan_by_solver(
-    cost: ArrayLike, gain: ArrayLike, known: ArrayLike, *, budget: float
-) -> SolverPlan:
-    """Solve the program of ``plan`` with CVXPY and Clarabel, the paper's solver, as a reference.
-
-    The program is brought to scale first: a residual that would not be reached even if another
-    took the whole budget is left out, and the others are described by how high the water stands
-    in them, relative to the highest it can stand anywhere.
+def check_plan(cost: FloatArray, gain: FloatArray, known: FloatArray, budget: float) -> None:
+    """Refuse what cannot be planned with.
 
     Raises:
         BudgetError: As ``plan``.
-        SolverError: If the solver returns no usable answer.
     """
-    costs, gains, knowns = (np.atleast_1d(np.asarray(a, float)) for a in (cost, gain, known))
-    _check_plan(costs, gains, knowns, budget)
-    added = np.zeros_like(costs)
-    used = np.flatnonzero((costs > 0) & (gains > 0))
-    if not len(used):
-        return SolverPlan(added, 0.0, "empty", 0.0)
-    ratio = np.sqrt(gains[used]) / np.sqrt(costs[used])
-    base, width = knowns[used] / ratio, costs[used] * ratio
-    lowest = float(base.min())
-    # Heights above the lowest breakpoint; alone, a residual would reach base + budget / width.
-    top = float(np.min(base - lowest + budget / width))
-    reached = base - lowest < top
-    used, ratio, base, width = used[reached], ratio[reached], base[reached], width[reached]
-    height, status, seconds = _water_by_solver(base - lowest, width, lowest, top, budget)
-    added[used] = ratio * height
-    added *= budget / float(costs @ added)
-    parts = gains[gains > 0] / np.maximum((knowns + added)[gains > 0], np.finfo(float).tiny)
-    return SolverPlan(added, float(np.sum(parts)), status, seconds)
-
-
-def _water_by_solver(
-    base: FloatArray, width: FloatArray, lowest: float, top: float, budget: float
-) -> tuple[FloatArray, str, float]:
-    """Height of the water in each vessel, whose bottom stands ``base`` above the lowest."""
-    import cvxpy as cp
-
-    share = width * top / budget
-    y = cp.Variable(len(width), nonneg=True)  # height / top
-    if top > _FLAT * lowest:
-        depth = (lowest + base) / (lowest + top)
-        scale = share / share.sum()
-        objective = cp.sum(cp.multiply(scale, cp.inv_pos(depth + y * (top / (lowest + top)))))
-    else:
-        # 1/(lowest + h) to second order: the linear term is fixed by the budget.
-        objective = cp.sum(cp.multiply(share / share.sum(), cp.square(base / top + y)))
-    problem = cp.Problem(cp.Minimize(objective), [share @ y <= 1])
-    status = _solve(problem)
-    if y.value is None:
-        raise _stopped(status, float("nan"))
-    height = np.maximum(np.asarray(y.value, dtype=float), 0.0) * top
-    return height, status, float(problem.solver_stats.solve_time or 0.0)
-
-
-def _solve(problem: Any) -> str:
-    import warnings
-
-    import cvxpy as cp
-
-    names = ("tol_gap_abs", "tol_gap_rel", "tol_feas")
-    tolerances = dict.fromkeys(names, SOLVER_TOLERANCE)
-    with warnings.catch_warnings():
-        # "may be inaccurate": judged by the caller from the gap, not from the warning.
-        warnings.simplefilter("ignore", UserWarning)
-        try:
-            problem.solve(solver=cp.CLARABEL, **tolerances)
-        except cp.SolverError as error:
-            raise _stopped(str(error), float("nan")) from None
-    return cast("str", problem.status)
-
-
-def _stopped(status: str, gap: float) -> SolverError:
-    return SolverError(
-        f"Clarabel stopped with status {status!r} at a relative gap of {gap:.2g}; 1e-4 is needed. "
-        "Choose the sum of variances, which needs no solver, or a smaller workload.",
-        status=status,
-        gap=gap,
-    )
-
-
-def _check_plan(cost: FloatArray, gain: FloatArray, known: FloatArray, budget: float) -> None:
     if not (isinstance(budget, int | float | Fraction) and 0 < budget < math.inf):
         raise BudgetError(
             f"The budget to plan with is {budget!r}; a positive number is needed. Stop here: "

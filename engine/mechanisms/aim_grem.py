@@ -18,13 +18,14 @@ from engine.completing.release import Release
 from engine.completing.totals import LOWERED, UNBIASED, Total
 from engine.domain import subsets
 from engine.errors import BudgetError, OptionError
+from engine.forecast import predicted_l1
 from engine.measure import measure_error, measure_marginal, measure_residuals
 from engine.mechanisms.measuring import measure_selected
 from engine.mechanisms.memory import fits_memory, memory_needed, require_memory
 from engine.mechanisms.options import check_omission, choice
 from engine.mechanisms.rescoring import CompletedCandidates, LoweredCandidates
 from engine.noise import RandomSource
-from engine.planner import plan_rest, predicted_l1
+from engine.planner import plan_rest
 from engine.released import Allocation, Beliefs, Measurement
 from engine.selection import (
     EXPECTED_ABSOLUTE,

@@ -6,7 +6,6 @@ ResidualPlanner is the best of them for what it optimises; EqualSplit and Unifor
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
@@ -17,15 +16,15 @@ from engine.accounting import Ledger, checked_rho
 from engine.completing.release import Release
 from engine.domain import subsets
 from engine.errors import OptionError
-from engine.grem import noise_of
+from engine.forecast import Prediction, predict
 from engine.measure import measure_marginal, measure_residuals
 from engine.mechanisms.memory import memory_needed, require_memory
 from engine.mechanisms.options import choice
 from engine.noise import RandomSource
-from engine.planner import WorkloadPlan, plan_max, plan_sum
+from engine.planner import WorkloadPlan, plan_sum
+from engine.planner_reference import plan_max
 from engine.released import Allocation, Belief, Beliefs, Measurement
 from engine.residuals import privacy_cost
-from engine.selection import EXPECTED_ABSOLUTE
 from engine.tables import Private
 from engine.trace import RoundEnded, Started, Work
 from engine.types import AttributeSet
@@ -42,27 +41,6 @@ class OneShotState:
     allocations: tuple[Allocation, ...]
     finished: bool
     rehearsal: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """The error of a batch mechanism, known before any budget is spent. Public.
-
-    Args:
-        cell_variance: Noise variance of each cell, for every workload marginal.
-        expected_l1: Expected L1 error of every workload marginal, n sqrt(2/pi) sqrt(variance).
-        exact: Whether everything is measured. If not, what is unmeasured adds an error that only
-            the data know.
-    """
-
-    cell_variance: Mapping[AttributeSet, float]
-    expected_l1: Mapping[AttributeSet, float]
-    exact: bool
-
-    @property
-    def mean_l1(self) -> float:
-        """Mean over the workload's marginals of the expected L1 error, in records."""
-        return math.fsum(self.expected_l1.values()) / len(self.expected_l1)
 
 
 class _OneShot:
@@ -140,16 +118,7 @@ class _OneShot:
         Raises:
             BudgetError: If rho is no budget.
         """
-        beliefs = self._predicted_beliefs(workload, checked_rho(rho))
-        variances, unmeasured = {}, False
-        for gamma in workload.weights:
-            variances[gamma], missing = noise_of(beliefs, workload.domain, gamma)
-            unmeasured = unmeasured or bool(missing)
-        expected = {
-            gamma: workload.domain.cells(gamma) * EXPECTED_ABSOLUTE * math.sqrt(variance)
-            for gamma, variance in variances.items()
-        }
-        return Prediction(variances, expected, exact=not unmeasured)
+        return predict(workload, self._predicted_beliefs(workload, checked_rho(rho)))
 
     def _plan(self, workload: Workload, rho: Fraction) -> tuple[Allocation, ...]:
         raise NotImplementedError
