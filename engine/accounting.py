@@ -32,7 +32,7 @@ _ROUNDING = 4e-15
 """Rounding allowed for in the conversions, relative to their terms; always to the safe side."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Charge:
     """One entry of the ledger: what was done, on which attributes, at which cost in rho.
 
@@ -42,6 +42,10 @@ class Charge:
     what: Literal["measure", "select"]
     attrs: AttributeSet | None
     rho: Fraction
+
+    def __repr__(self) -> str:
+        about = "" if self.attrs is None else f" {self.attrs}"
+        return f"Charge({self.what}{about}, rho {float(self.rho):.6g})"
 
 
 def exact_sum(values: Iterable[Fraction]) -> Fraction:

@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Domain:
     """The attributes in order; an attribute's identity is its position.
 
@@ -76,6 +76,11 @@ class Domain:
     rows_per_person: int = 1
     sizes: tuple[int, ...] = field(init=False, repr=False, compare=False)
     _positions: Mapping[str, int] = field(init=False, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{a.name[:30]!r}: {a.size:,}" for a in self.attributes[:6])
+        more = f", … {len(self.attributes)} attributes" if len(self.attributes) > 6 else ""
+        return f"Domain({{{shown}{more}}})"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attributes", tuple(self.attributes))

@@ -18,7 +18,7 @@ _EXPECTED_ABSOLUTE = math.sqrt(2.0 / math.pi)
 """Mean absolute value of a standard normal draw."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Prediction:
     """The error of a batch mechanism, known before any budget is spent. Public.
 
@@ -37,6 +37,9 @@ class Prediction:
     def mean_l1(self) -> float:
         """Mean over the workload's marginals of the expected L1 error, in records."""
         return math.fsum(self.expected_l1.values()) / len(self.expected_l1)
+
+    def __repr__(self) -> str:
+        return f"Prediction({len(self.expected_l1):,} marginals, mean L1 {self.mean_l1:.6g})"
 
 
 def predict(workload: Workload, beliefs: Beliefs) -> Prediction:

@@ -198,7 +198,7 @@ def residuals_below(shape: tuple[int, ...]) -> Below:
 # -- a whole workload: ResidualPlanner -----------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class WorkloadPlan:
     """Precision of every residual of a workload's closure, planned before any budget is spent.
 
@@ -216,6 +216,9 @@ class WorkloadPlan:
     def rho(self) -> Fraction:
         """Exact privacy cost of measuring all of it."""
         return spent_on(self.costs, self.precision) / 2
+
+    def __repr__(self) -> str:
+        return f"WorkloadPlan({len(self.taus):,} residuals, objective {self.objective:.6g})"
 
 
 def plan_sum(workload: Workload, *, rho: Fraction) -> WorkloadPlan:

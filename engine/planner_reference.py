@@ -83,7 +83,7 @@ def _lower_bound(gain: FloatArray, cost: FloatArray, budget: float) -> float:
 # -- reference solver ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SolverPlan:
     """What CVXPY with Clarabel answered, and how sure it was."""
 
@@ -91,6 +91,10 @@ class SolverPlan:
     objective: float
     status: str
     seconds: float
+
+    def __repr__(self) -> str:
+        said = f"{self.status}, objective {self.objective:.6g}"
+        return f"SolverPlan({len(self.added):,} residuals, {said})"
 
 
 def plan_by_solver(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Measurement(SameValues):
     """One noisy residual z_tau, as released.
 
@@ -45,8 +45,12 @@ class Measurement(SameValues):
         """Noise variance sigma²."""
         return 1.0 / self.precision
 
+    def __repr__(self) -> str:
+        size = self.values.size
+        return f"Measurement({self.attrs}, {size:,} values, precision {self.precision:.6g})"
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Allocation:
     """The plan for one residual in one round.
 
@@ -63,8 +67,14 @@ class Allocation:
         """Precision after the round."""
         return self.known + self.added
 
+    def __repr__(self) -> str:
+        return (
+            f"Allocation({self.attrs}, known {self.known:.6g}, added {self.added:.6g}, "
+            f"rho {float(self.rho):.6g})"
+        )
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Belief(SameValues):
     """All that is known of one residual: the precision-weighted mean of its measurements."""
 
@@ -73,6 +83,9 @@ class Belief(SameValues):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", frozen(self.values))
+
+    def __repr__(self) -> str:
+        return f"Belief({self.values.size} values, precision {self.precision:.6g})"
 
     def combine(self, other: Belief) -> Belief:
         """Fold in another belief: a' = a + b, z' = (a z + b y) / a' (paper, section 4.1).

@@ -36,7 +36,7 @@ class Work:
     residuals: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Started:
     """The first event: the plan, and what was measured before the first round.
 
@@ -64,8 +64,14 @@ class Started:
     rehearsal: bool
     decision: str | None = None
 
+    def __repr__(self) -> str:
+        return (
+            f"Started({self.mechanism}; rho {float(self.rho_total):.6g}, at most {self.max_rounds} "
+            f"rounds, {len(self.measurements)} residuals measured)"
+        )
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class RoundEnded:
     """One round: what was selected and measured, at which cost, and what follows from it.
 
@@ -99,14 +105,25 @@ class RoundEnded:
     last: bool
     work: Work
 
+    def __repr__(self) -> str:
+        about = "the whole workload" if self.selected is None else f"selected {self.selected}"
+        return (
+            f"RoundEnded({self.round}, {about}, {len(self.measurements)} residuals measured, "
+            f"rho {float(self.rho_spent):.6g} spent{', the last' if self.last else ''})"
+        )
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Finished:
     """The last event."""
 
     rounds: int
     rho_spent: Fraction
     rho_left: Fraction
+
+    def __repr__(self) -> str:
+        spent, left = float(self.rho_spent), float(self.rho_left)
+        return f"Finished({self.rounds} rounds, rho {spent:.6g} spent, {left:.3g} left)"
 
 
 Event: TypeAlias = Started | RoundEnded | Finished

@@ -48,7 +48,7 @@ from engine.residuals import decompose_all
 from engine.types import AttributeSet
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Consistent:
     """Tables that agree with each other, and every marginal of one of them.
 
@@ -67,6 +67,9 @@ class Consistent:
     beliefs: Beliefs
     unmeasured: frozenset[AttributeSet]
     completion: str
+
+    def __repr__(self) -> str:
+        return f"Consistent({len(self.marginals):,} tables, {self.completion})"
 
     def estimate(self, *attributes: str | int) -> Estimate:
         """Answer any marginal within one of the tables; no name at all asks for the total.

@@ -76,7 +76,7 @@ Phase: TypeAlias = Literal["rounds", "last", "whole", "finished"]
 workload, or nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class AimState:
     """Where a run stands: released values and exact budgets, nothing else.
 
@@ -114,6 +114,10 @@ class AimState:
     def whole(self) -> bool:
         """Whether the next round, the last, measures the whole workload and selects nothing."""
         return self.phase == "whole"
+
+    def __repr__(self) -> str:
+        stands = f"round {self.round}, next: {self.phase}"
+        return f"AimState({stands}, {self.beliefs!r}, {self.ledger!r})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from engine.types import AttributeSet
 from engine.workload import Workload
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class OneShotState:
     """Before or after the one round; ``allocations`` is the plan, empty for whole marginals."""
 
@@ -41,6 +41,10 @@ class OneShotState:
     allocations: tuple[Allocation, ...]
     finished: bool
     rehearsal: bool
+
+    def __repr__(self) -> str:
+        stands = "finished" if self.finished else f"{len(self.allocations):,} residuals planned"
+        return f"OneShotState({stands}, {self.beliefs!r}, {self.ledger!r})"
 
 
 class _OneShot:
