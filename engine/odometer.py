@@ -15,6 +15,10 @@ from fractions import Fraction
 from typing import Any
 
 from engine.accounting import Charge, Ledger, exact_sum
+from engine.errors import DataError
+
+LEAST_WORDS = 3
+"""Fewest words that say that a table is public."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,7 @@ class Tally:
 class Odometer:
     """Counts every charge on a table once; branches of a fork add up."""
 
-    __slots__ = ("_lock", "_runs", "_seeds", "_spent", "_tallies")
+    __slots__ = ("_lock", "_protected", "_public", "_runs", "_seeds", "_spent", "_tallies")
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -48,6 +52,8 @@ class Odometer:
         self._runs: set[str] = set()
         self._seeds: dict[int, set[object]] = {}
         self._tallies = threading.local()
+        self._protected = False
+        self._public: str | None = None
 
     def add(self, ledger: Ledger, charges: Sequence[Charge]) -> None:
         """Count charges that a ledger has taken."""
@@ -87,6 +93,39 @@ class Odometer:
             others = bool(known - {settings})
             known.add(settings)
         return others
+
+    def protect(self) -> None:
+        """From now on nothing but releases may be made of the table, unless it is public."""
+        self._protected = True
+
+    def declare_public(self, statement: str) -> None:
+        """Take somebody's word that the table is public.
+
+        Raises:
+            DataError: If it is not said in words (``E_PROTECTED``).
+        """
+        if not isinstance(statement, str) or len(statement.split()) < LEAST_WORDS:
+            raise DataError(
+                f"That the table is public must be said in words, at least {LEAST_WORDS} of them, "
+                'such as "published by the census office in 1994". Say who published it.',
+                code="E_PROTECTED",
+            )
+        self._public = statement
+
+    def check_may_rehearse(self) -> None:
+        """Refuse whatever shows true values, or spends beside the account, of a released table.
+
+        Raises:
+            DataError: If the table was released, and nobody said that it is public
+                (``E_PROTECTED``).
+        """
+        if self._protected and self._public is None:
+            raise DataError(
+                "A private release was made of this table, so its true values are not shown and no "
+                "rehearsal is made of it. If the table is public, say so in words: "
+                "table.declare_public(...).",
+                code="E_PROTECTED",
+            )
 
     def _listening(self) -> list[Tally]:
         found: list[Tally] = getattr(self._tallies, "open", [])

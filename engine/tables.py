@@ -126,6 +126,14 @@ class Table(Exact):
         chosen = Table._packed([self._codes[position] for position in positions], domain)
         return Table(chosen._codes, domain, self.odometer)
 
+    def declare_public(self, statement: str) -> None:
+        """Say, in words, that the records are public: true values may be shown after a release.
+
+        Raises:
+            DataError: If it is not said in words (``E_PROTECTED``).
+        """
+        self.odometer.declare_public(statement)
+
     def __repr__(self) -> str:
         # The number of records is private too.
         return f"Table({len(self._domain)} attributes; the records are private)"

@@ -93,6 +93,7 @@ def evaluate(
 
     Raises:
         OptionError: If release and table have different domains.
+        DataError: If a private release was made of the table (``E_PROTECTED``).
     """
     private = _private(table, release.domain)
     errors = {}
@@ -141,6 +142,7 @@ def compare(estimate: Estimate, table: CountSource | Private) -> Comparison:
 
     Raises:
         OptionError: If estimate and table have different domains.
+        DataError: If a private release was made of the table (``E_PROTECTED``).
     """
     private = _private(table, estimate.domain)
     exact = private.marginal(estimate.attrs).values.astype(np.float64)
@@ -199,12 +201,14 @@ def insight(mechanism: Any, state: Any, private: Private) -> Insight:
 
     Raises:
         OptionError: If the mechanism does not select, or no round is left.
+        DataError: If a private release was made of the table (``E_PROTECTED``).
     """
     if not selects(mechanism, state):
         raise OptionError(
             f"{type(mechanism).__name__} makes no selection here; an adaptive mechanism with a "
             "round left is needed. Ask before the last step."
         )
+    private.odometer.check_may_rehearse()
     scores = mechanism.scores(state, private)
     return Insight(
         domain=private.domain,
@@ -217,6 +221,7 @@ def insight(mechanism: Any, state: Any, private: Private) -> Insight:
 
 def _private(table: CountSource | Private, domain: Domain) -> Private:
     private = table if isinstance(table, Private) else Private(table)
+    private.odometer.check_may_rehearse()
     if private.domain != domain:
         raise OptionError(
             "The release and the table have different domains; the table that the release was made "

@@ -174,6 +174,7 @@ def run(
     """
     total = _budget(epsilon, delta, rho)
     private = table if isinstance(table, Private) else Private(table)
+    private.odometer.check_may_rehearse()
     rng = rehearsal_noise(seed)
     repeated = seed is not None and private.odometer.repeats(
         seed, (repr(mechanism), tuple(workload.weights.items()), total)

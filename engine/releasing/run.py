@@ -95,7 +95,8 @@ def release(
 
     Noise is exact and comes from the operating system. There is no seed: a release cannot be
     repeated, and should not be. Each release of a table adds to its account; one that was
-    interrupted can be resumed, and what was charged stands either way.
+    interrupted can be resumed, and what was charged stands either way. From then on this table's
+    true values and rehearsals are refused, unless ``table.declare_public`` says why not.
 
     Args:
         mechanism: One of AimGrem, MwemGrem, ResidualPlanner, EqualSplit, Uniform, FixedSequence.
@@ -121,12 +122,14 @@ def release(
     check_sampler(sampler)
     rho = Fraction(rho_from(epsilon=epsilon, delta=delta))
     settings = _settings(mechanism, workload, float(epsilon), float(delta), sampler)
-    opened = _opened(account, rho, settings, resume)
+    opened, private = _opened(account, rho, settings, resume), Private(table)
+    # From here on its true values are not shown, unless somebody says that it is public.
+    private.odometer.protect()
     rng = AccountedNoise(opened, times=workload.domain.rows_per_person**2, sampler=sampler)
     events: list[Event] = []
     state: Any = None
     try:
-        for state, event in rounds(mechanism, Private(table), workload, rho=rho, rng=rng):
+        for state, event in rounds(mechanism, private, workload, rho=rho, rng=rng):
             events.append(event)
             if progress is not None:
                 ledger = mechanism.release(state).ledger

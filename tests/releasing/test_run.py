@@ -288,3 +288,43 @@ def closed(self: Any, *, spent: Fraction) -> Any:
     """End a release without comparing its charges."""
     del spent
     return self.table.account.entries()[-1]
+
+
+def test_true_values_and_rehearsals_of_a_released_table_are_refused_until_it_is_public(
+    account: TableAccount,
+) -> None:
+    table, workload = small()
+    mechanism = engine.AimGrem(finish="rounds")
+    before = engine.run(mechanism, table, workload, rho=1)
+    private = engine.Private(table)
+    rng = engine.rehearsal_noise()
+    state, _ = mechanism.start(private, workload, rho=Fraction(1), rng=rng)
+    showing: list[Callable[[], object]] = [
+        lambda: engine.evaluate(before.release, table),
+        lambda: engine.compare(before.release.estimate(0), private),
+        lambda: engine.insight(mechanism, state, private),
+        lambda: engine.run(mechanism, table, workload, rho=1),
+        # Of the same records.
+        lambda: engine.compare(before.release.estimate(0), table.select("a0", "a1", "a2")),
+    ]
+    for show in showing:
+        show()
+    release(mechanism, table, workload, epsilon=1.0, delta=1e-9, account=account)
+    for show in showing:
+        with pytest.raises(engine.DataError) as caught:
+            show()
+        assert caught.value.code == "E_PROTECTED"
+    release(mechanism, table, workload, epsilon=1.0, delta=1e-9, account=account)
+    for said in ("", "yes", "it is"):
+        with pytest.raises(engine.DataError, match="in words"):
+            table.declare_public(said)
+    table.declare_public("made up for this test")
+    for show in showing:
+        show()
+
+
+def test_a_refused_release_protects_nothing(account: TableAccount) -> None:
+    table, workload = small()
+    with pytest.raises(engine.BudgetError):
+        release(engine.AimGrem(), table, workload, epsilon=500.0, delta=1e-9, account=account)
+    engine.run(engine.AimGrem(), table, workload, rho=1)
