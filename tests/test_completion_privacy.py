@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -9,8 +10,17 @@ import numpy as np
 import pytest
 
 import engine
+from engine import compiling
 from tests.support import Tape, play, random_case
 from tests.test_odometer import neighbour_of
+
+
+@pytest.fixture(autouse=True)
+def interpreted() -> Iterator[None]:
+    """Compiled throughout: from halfway on, sums would be rounded otherwise."""
+    with compiling.free_work(0):
+        yield
+
 
 SLACK = 1 + 1e-8
 """Log weights are floating-point numbers; a ratio of two has their rounding."""
@@ -74,3 +84,41 @@ def test_tables_made_to_agree_are_the_same_on_a_neighbour() -> None:
             others = engine.consistent(there[2], nonnegative=nonnegative).estimates()
             for one, other in zip(answers, others, strict=True):
                 assert np.array_equal(one.values, other.values)
+
+
+def test_the_price_of_asking_is_the_same_on_a_neighbour() -> None:
+    asked = 0
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        domain, codes, workload = random_case(rng, attributes=3)
+        other = neighbour_of(codes, domain.sizes, rng)
+        prices = []
+        tape = Tape(seed=seed)
+        for records, source in ((codes, tape), (other, None)):
+            private = engine.Private(engine.Table.from_codes(records, domain))
+            _, started = engine.AimGrem().start(
+                private, workload, rho=Fraction(500), rng=source or tape.replay()
+            )
+            prices.append([c.rho for c in started.charges if c.what == "select"])
+        assert prices[0] == prices[1]
+        asked += len(prices[0])
+    assert asked
+
+
+def test_a_decision_follows_the_noisy_error_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    from engine.mechanisms import aim_grem
+
+    domain = engine.Domain.from_sizes({"a": 3, "b": 2, "c": 4})
+    codes = np.random.default_rng(0).integers(0, [3, 2, 4], (300, 3))
+    private = engine.Private(engine.Table.from_codes(codes, domain))
+    workload = engine.Workload.all_kway(domain, 3)
+    for told, whole in ((1e9, True), (-1e9, False)):
+
+        def measured(error: int, *, ledger: Any, answer: float = told, **_: Any) -> Any:
+            return ledger, answer
+
+        monkeypatch.setattr(aim_grem, "measure_error", measured)
+        state, started = engine.AimGrem().start(
+            private, workload, rho=Fraction(1), rng=engine.rehearsal_noise(0)
+        )
+        assert state.whole is whole, started.decision

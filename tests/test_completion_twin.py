@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import engine
+from engine import compiling
 from engine.completing import completed, triples
 from engine.completing.completed import Completed
 from engine.domain import subsets
@@ -27,6 +28,14 @@ from engine.released import Beliefs, Measurement
 from tests.reference.completed_rounds import Problem
 from tests.reference.completion import Completion
 from tests.support import RELATIVE, Tape, make_domain, relative_error
+
+
+@pytest.fixture(autouse=True)
+def interpreted() -> Iterator[None]:
+    """Compiled throughout: from halfway on, sums would be rounded otherwise."""
+    with compiling.free_work(0):
+        yield
+
 
 Attrs = tuple[int, ...]
 
@@ -418,3 +427,31 @@ def test_a_pair_through_a_stronger_attribute_is_routed_anew() -> None:
     assert layout.index[(0, 2)] in touched
     assert relative_error(tables.table((0, 2)), first) > 0.1
     check(tables, Completion(sizes, plain(after)))
+
+
+@pytest.mark.parametrize(("error", "whole"), [(0.5, False), (0.99, False), (1.01, True)])
+def test_the_decision_is_for_rounds_where_less_is_left_than_measuring_would_leave(
+    monkeypatch: pytest.MonkeyPatch, error: float, whole: bool
+) -> None:
+    from engine.mechanisms import aim_grem
+
+    sizes, rho = (3, 2, 4), Fraction(1, 4)
+    domain = make_domain(sizes)
+    workload = engine.Workload({(0, 1, 2): 1.0, (0, 1): 3.0}, domain)
+    private = engine.Private(engine.Table.from_codes(correlated(1, sizes, 400), domain))
+    problem = Problem(sizes, dict(workload.weights))
+    asked: list[float] = []
+
+    def measured(_: int, *, rho: Fraction, ledger: Any, **__: Any) -> Any:
+        return ledger, error * asked[0]
+
+    monkeypatch.setattr(aim_grem, "measure_error", measured)
+    started, _ = engine.AimGrem(finish="rounds").start(
+        private, workload, rho=rho, rng=engine.rehearsal_noise(0)
+    )
+    known = {t: b.precision for t, b in started.beliefs.items()}
+    price = problem.price_of_asking(plain(started.beliefs), rho)
+    left = rho - sum(c.rho for c in started.ledger.entries)
+    asked.append(problem.worth_of_rounds() * problem.left_by_everything(known, left - price))
+    state, _ = engine.AimGrem().start(private, workload, rho=rho, rng=engine.rehearsal_noise(0))
+    assert state.whole is whole

@@ -1,0 +1,13 @@
+"""The planted faults, by the part of the project that they are in."""
+
+from __future__ import annotations
+
+from tests.faults.fault import Fault
+from tests.faults.planted import completion, leaving, privacy, reading
+
+PARTS: dict[str, tuple[Fault, ...]] = {
+    "privacy": privacy.FAULTS,
+    "completion": completion.FAULTS,
+    "reading": reading.FAULTS,
+    "leaving": leaving.FAULTS,
+}
