@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine import compiling
 from engine.completing import fitting, triples
 from tests.reference.fitting import nearly_fitted
 from tests.support import RELATIVE
@@ -42,8 +43,14 @@ def random_pairs(rng: np.random.Generator, shape: tuple[int, ...]) -> list[np.nd
     return [1000.0 * p / max(p.sum(), 1e-300) for p in noisy]
 
 
-@given(st.integers(0, 10_000))
-def test_the_loop_is_its_twin(seed: int) -> None:
+@pytest.mark.parametrize("free", [0, np.inf], ids=["compiled", "interpreted"])
+@given(seed=st.integers(0, 10_000))
+def test_the_loop_is_its_twin(free: float, seed: int) -> None:
+    with compiling.free_work(free):
+        check_the_loop(seed)
+
+
+def check_the_loop(seed: int) -> None:
     rng = np.random.default_rng(seed)
     # Sizes grow towards the last axis, as in memory; every remainder of four rows.
     shape = tuple(int(n) for n in np.sort(rng.integers(1, 11, size=3)))

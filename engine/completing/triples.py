@@ -263,7 +263,8 @@ def _shared(ab: int, ac: int, bc: int, a: int, b: int, c: int) -> int:
         return 1
     if ab == c:
         return 2
-    products = (ab == PRODUCT) + (ac == PRODUCT) + (bc == PRODUCT)
+    # As whole numbers: interpreted, the sum of two truth values of NumPy is one truth value.
+    products = int(ab == PRODUCT) + int(ac == PRODUCT) + int(bc == PRODUCT)
     if products < 2:
         return -1
     return 0 if bc == PRODUCT else 1
