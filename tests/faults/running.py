@@ -14,6 +14,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,7 +27,10 @@ SECONDS = 600
 COPIED = ("engine", "pages", "tests", "sample_data", "app.py", "pyproject.toml", "README.md",
           ".streamlit", ".ci", ".github", "LICENSE")  # fmt: skip
 CAUGHT, SURVIVED, BROKEN = "caught", "SURVIVED", "BROKEN"
-_OPTIONS = ("-q", "-x", "-n", "0", "-p", "no:cacheprovider", "--no-header", "--tb=line")
+_OPTIONS = (
+    "-q", "-x", "-n", "0", "-p", "no:cacheprovider", "--no-header", "--tb=line",
+    "-W", "ignore::pytest.PytestAssertRewriteWarning",  # what is imported once, before
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,8 @@ class Copy:
             import pytest
 
             code = int(pytest.main([*_OPTIONS, *tests]))
+        except BaseException:  # noqa: BLE001 - a forked process must end here, and say why
+            traceback.print_exc()
         finally:
             sys.stdout.flush()
             sys.stderr.flush()

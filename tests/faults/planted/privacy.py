@@ -26,7 +26,7 @@ NOISE_LAW = "tests/test_noise.py::test_noise_scales_with_the_standard_deviation_
 SENSITIVE = (
     "tests/test_sensitivity.py::test_one_record_moves_no_log_weight_by_more_than_half_of_epsilon"
 )
-PRIVATE_TYPES = "tests/test_exact.py"
+PRIVATE_TYPES = "tests/test_exact.py::test_an_exact_type_refuses_to_be_pickled_copied_and_compared"
 LENDING = "tests/test_lending.py"
 RUN = "tests/test_run.py"
 
