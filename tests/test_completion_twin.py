@@ -427,6 +427,15 @@ def test_a_pair_through_a_stronger_attribute_is_routed_anew() -> None:
     assert layout.index[(0, 2)] in touched
     assert relative_error(tables.table((0, 2)), first) > 0.1
     check(tables, Completion(sizes, plain(after)))
+    # The way back: 3 is found to say nothing of 0, and no leg of the way through 1 moves.
+    nothing = Measurement((0, 3), -after[(0, 3)].values, 1.0)
+    last = after.combined([nothing])
+    through_three = tables.table((0, 2))
+    touched = tables.advance(last, last.changes_since(after))
+    assert tables._through[0, 2] == 1
+    assert layout.index[(0, 2)] in touched
+    assert relative_error(tables.table((0, 2)), through_three) > 0.1
+    check(tables, Completion(sizes, plain(last)))
 
 
 @pytest.mark.parametrize(("error", "whole"), [(0.5, False), (0.99, False), (1.01, True)])

@@ -157,8 +157,8 @@ def outcome(fault: Fault, copy: Copy) -> Outcome:
         return Outcome(fault, BROKEN, 0.0, told)
     with copy.planted(fault):
         code = copy.run(fault.tests, plain=fault.plain)
-    # 1: tests failed; 2: not even collected; 3: pytest itself fell over it.
-    verdict = {0: SURVIVED, 1: CAUGHT, 2: CAUGHT, 3: CAUGHT, -1: CAUGHT}.get(code, BROKEN)
+    # 1: tests failed; 2, 4: they cannot even be imported; 3: pytest itself fell over it.
+    verdict = SURVIVED if code == 0 else CAUGHT if code in (1, 2, 3, 4, -1) else BROKEN
     return Outcome(fault, verdict, time.monotonic() - start, copy.told())
 
 
