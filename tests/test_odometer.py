@@ -21,8 +21,8 @@ from tests.support import Tape, all_mechanisms, play, random_case
 
 FAST, SLOW = 300, 1_000
 UNREAD = {
-    "residual_planner_max", "aim_grem", "aim_grem_lowered", "completed, rounds", "completed, full", "mwem_grem",
-    "mwem crp",
+    "residual_planner_max", "aim_grem", "aim_grem_lowered", "completed, rounds",
+    "completed, full", "mwem_grem", "mwem crp",
 }  # fmt: skip
 """Too slow for hundreds of cases, or scored in ways that the odometer cannot follow yet."""
 

@@ -14,6 +14,7 @@ TABLES = f"{TWIN}::test_tables_are_those_of_the_plain_twin"
 FOUR = f"{TWIN}::test_four_attributes_are_completed_as_the_twin_does"
 LONG = f"{TWIN}::test_a_long_attribute_with_neighbours_alike_is_completed_as_the_twin_does"
 ROUNDS = f"{TWIN}::test_every_round_is_the_plain_twin_s[rounds]"
+FORKS = f"{TWIN}::test_forks_of_a_run_are_scored_and_answered_as_the_twin_does"
 ASKED = f"{TWIN}::test_every_round_is_the_plain_twin_s[decided by asking]"
 AT_ONCE = f"{TWIN}::test_every_round_is_the_plain_twin_s[everything at once]"
 ROUTE = f"{TWIN}::test_a_pair_through_a_stronger_attribute_is_routed_anew"
@@ -52,7 +53,7 @@ FAULTS = (
           "Four-way tables are scored as before a triple within them was measured.", (STEPS,)),
     Fault("triple still implied", COMPLETED,
           "self._implied[self.layout.index[tau]] = False", "pass",
-          "A measured triple is scored as if its pairs said all.", (STEPS,)),
+          "A measured triple is scored as if its pairs said all.", (FORKS, ROUNDS)),
     Fault("learning triples not refreshed", COMPLETED,
           "if changed and max(learning, default=0) > 2:", "if changed and max(learning, default=0) > 9:",
           "Triples that learn their size from each other are scored by old tables.", (STEPS,)),
