@@ -30,6 +30,7 @@ def _work(share: Sequence[Fault], results: Any) -> None:
     running.prepared()
     with running.folder() as folder:
         copy = running.Copy(Path(folder))
+        share = [fault.found(copy.root) for fault in share]
         problems = list(running.clean(share, copy))
         for problem in problems:
             results.put(problem)

@@ -150,10 +150,10 @@ def clean(faults: Sequence[Fault], copy: Copy) -> Iterator[str]:
 
 def outcome(fault: Fault, copy: Copy) -> Outcome:
     """Plant one fault, run its tests, and take it out again."""
-    start = time.monotonic()
-    found = fault.occurrences(copy.root)
-    if found != 1:
-        told = f"its text before occurs {found} times in {fault.path}"
+    start, fault = time.monotonic(), fault.found(copy.root)
+    occurrences = fault.occurrences(copy.root)
+    if occurrences != 1:
+        told = f"its text before occurs {occurrences} times in {fault.path}"
         return Outcome(fault, BROKEN, 0.0, told)
     with copy.planted(fault):
         code = copy.run(fault.tests, plain=fault.plain)

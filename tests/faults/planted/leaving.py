@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.faults.fault import Fault
 
 BUNDLE, REPORT = "engine/exporting/bundle.py", "engine/exporting/report.py"
+MARGINALS = "engine/exporting/marginals.py"
 EXPORT, SAID = "tests/test_export.py", "tests/test_bundle_says.py"
 
 FAULTS = (
@@ -26,26 +27,26 @@ FAULTS = (
     Fault("archive with a clock", BUNDLE, "info = zipfile.ZipInfo(name, _EARLIEST)",
           "info = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, __import__('os').getpid() % 30 * 2))",
           "The archive tells when it was made.", (SAID,)),
-    Fault("deviations of post-processed tables", BUNDLE,
-          'known = post == "none" and release.completion is None', "known = release.completion is None",
+    Fault("deviations of post-processed tables", MARGINALS,
+          'return post == "none" and release.completion is None', "return release.completion is None",
           "Tables are said to be as sure as they were before they were changed.",
           ("tests/test_totals.py::test_a_bundle_s_index_gives_no_deviation_for_completed_tables",)),
-    Fault("deviations of completed tables", BUNDLE,
-          'known = post == "none" and release.completion is None', 'known = post == "none"',
+    Fault("deviations of completed tables", MARGINALS,
+          'return post == "none" and release.completion is None', 'return post == "none"',
           "Completed tables are given the deviation of something else.",
           ("tests/test_totals.py::test_a_bundle_s_index_gives_no_deviation_for_completed_tables",)),
     Fault("lowered total not told", BUNDLE,
           "if release.completion is None or release.total == UNBIASED", "if release.completion is None or release.total != UNBIASED",
           "Tables add up to less than N, and nothing says so.",
           ("tests/test_totals.py::test_a_bundle_says_that_its_tables_add_up_to_a_lowered_total",)),
-    Fault("formulas for spreadsheets", BUNDLE,
+    Fault("formulas for spreadsheets", MARGINALS,
           'return "\'" + text if text[:1] in _FORMULA else text', "return text",
           "A value that begins with = is run by a spreadsheet.",
           (f"{EXPORT}::test_what_a_spreadsheet_would_run_and_a_browser_would_read_is_made_harmless",)),
     Fault("labels as html", REPORT, 'return f"\\u2068{html.escape(line)}\\u2069"', 'return f"\\u2068{line}\\u2069"',
           "A value with a script in it is run by whoever opens the report.",
           (f"{EXPORT}::test_what_a_spreadsheet_would_run_and_a_browser_would_read_is_made_harmless",)),
-    Fault("mechanism's name as code", BUNDLE,
+    Fault("mechanism's name as code", "engine/exporting/replay.py",
           "and all(k.arg and isinstance(k.value, ast.Constant) for k in tree.keywords)", "and True",
           "A file with a forged name runs code in the notebook made of it.",
           (f"{EXPORT}::test_a_mechanism_s_name_is_code_only_if_it_is_a_plain_call",)),

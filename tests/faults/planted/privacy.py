@@ -67,11 +67,9 @@ FAULTS = (
           "_down(2 * rho * math.prod(sizes[i] for i in tau) / cells)", "_down(2 * rho)",
           "Intervals are too narrow, and what is known is overrated.", (MARGINAL,)),
     Fault("drawn before it is charged", MEASURE,
-          'ledger = charged(ledger, rng, *(Charge("measure", a.attrs, a.rho) for a in bought))\n'
-          "    return ledger, tuple(_measure(private, a.attrs, a.added, rng) for a in bought)",
-          "drawn = tuple(_measure(private, a.attrs, a.added, rng) for a in bought)\n"
-          '    ledger = charged(ledger, rng, *(Charge("measure", a.attrs, a.rho) for a in bought))\n'
-          "    return ledger, drawn",
+          'ledger = private.charge(ledger, rng, *(Charge("measure", a.attrs, a.rho) for a in bought))\n    measured = []',
+          "[_measure(private, a.attrs, a.added, rng) for a in bought]\n"
+          '    ledger = private.charge(ledger, rng, *(Charge("measure", a.attrs, a.rho) for a in bought))\n    measured = []',
           "A refusal comes after the noise was drawn.",
           ("tests/test_measure.py::test_a_ledger_that_refuses_does_so_before_any_noise_is_drawn",)),
     Fault("only the first residual charged", MEASURE,
@@ -115,7 +113,7 @@ FAULTS = (
           " - self.expected_noise[at] * noise",
           "Scores follow the true number of records.", (ODOMETER,)),
     Fault("selection not charged", SELECTION,
-          "return ledger.charge(charge), closure", "return ledger, closure",
+          "ledger = private.charge(ledger, rng, charge)\n        return ledger, closure", "return ledger, closure",
           "Selections are free in the ledger.",
           ("tests/test_selection.py::test_a_selection_is_charged_before_it_is_drawn_and_names_no_attributes",)),
     Fault("mean error not rounded down", SELECTION,
@@ -185,7 +183,7 @@ FAULTS = (
           "The promised epsilon is passed by a rounding.",
           (f"{ACCOUNTS}::test_rho_is_never_above_the_true_value_and_hardly_below",)),
     Fault("a person with rows for one", "engine/mechanisms/base.py",
-          "/ workload.domain.rows_per_person**2", "/ workload.domain.rows_per_person",
+          "checked_rho(rho) / workload.domain.rows_per_person**2", "checked_rho(rho) / workload.domain.rows_per_person",
           "A person with k rows is protected k times less than promised.",
           (f"{RUN}::test_a_person_with_k_rows_costs_k_squared",)),
     Fault("candidates of other beliefs", SELECTION,
