@@ -17,7 +17,7 @@ from tests.support import ROOT
 SOURCES = house.sources()
 SEES_BOTH = {
     "measure", "selection", "demonstrating.evaluation", "demonstrating.trials",
-    "showing.html", "showing.notebook", "showing.sheets",
+    "showing.values", "showing.notebook", "showing.sheets",
 }  # fmt: skip
 """Besides the mechanisms: who may know exact and released values (STYLE, the tree)."""
 BELOW_TABLES = ("planner", "grem", "trace", "released")

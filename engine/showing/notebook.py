@@ -9,19 +9,24 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from engine.accounting import Ledger
+from engine.accounting import Charge, Ledger
+from engine.attributes import Attribute
 from engine.completing.release import Release
 from engine.demonstrating.evaluation import Comparison, Evaluation, Insight
 from engine.domain import Domain
 from engine.mechanisms.base import Run
-from engine.released import Estimate
-from engine.showing.html import render
+from engine.mechanisms.one_shot import Prediction
+from engine.released import Allocation, Belief, Beliefs, Estimate, Measurement
+from engine.showing.small_values import MECHANISMS
+from engine.showing.values import render
 from engine.tables import Private, Table
+from engine.trace import Finished, RoundEnded, Started
 from engine.workload import Workload
 
 SHOWN = (
-    Comparison, Domain, Estimate, Evaluation, Insight, Ledger, Private, Release, Run, Table,
-    Workload,
+    Allocation, Attribute, Belief, Beliefs, Charge, Comparison, Domain, Estimate, Evaluation,
+    Finished, Insight, Ledger, Measurement, Prediction, Private, Release, RoundEnded, Run, Started,
+    Table, Workload, *MECHANISMS,
 )  # fmt: skip
 """The types that a notebook shows as more than their text."""
 

@@ -183,9 +183,9 @@ def _header(run: engine.Run, at: int, *, shows: bool) -> str:
     known = "" if release.epsilon is None else f"ε {release.epsilon:g}, δ {release.delta:g}, "
     line = f"{known}ρ {float(release.ledger.total):.4g} · round {at} of {len(run.rounds)}"
     return html.box(
-        f"Explorer · {html.escape(release.domain.title or 'run')}",
+        html.line("Explorer · {}", html.escape(release.domain.title or "run")),
         kind,
-        f"{line} · <code>{html.escape(release.mechanism, longest=120)}</code>",
+        html.line("{} · <code>{}</code>", line, html.escape(release.mechanism, longest=120)),
         html.warning(TEACHING_VIEW) if shows else html.escape(RELEASE_VIEW),
         html.warning("DEMONSTRATION, not a private release.", *release.demonstration)
         if release.demonstration

@@ -17,7 +17,7 @@ import pytest
 import engine
 from engine import charts
 from engine.demonstrating.evaluation import NotReleased
-from engine.showing import html, notebook, pictures, sheets
+from engine.showing import html, notebook, pictures, sheets, values
 from tests.support import ROOT
 
 HOSTILE = [
@@ -104,7 +104,7 @@ def test_every_result_has_text_and_html_and_says_who_may_see_it() -> None:
         assert type(result).__name__ in repr(result)
         bundle = notebook.mimebundle(result)
         assert bundle["text/plain"] == repr(result)
-        marks = {kind for kind in html._MARKS if kind in html.render(result)}
+        marks = {kind for kind in html.KINDS if kind in values.render(result)}
         assert marks, result
         not_private = isinstance(result, NotReleased)
         assert (html.NOT_PRIVATE in marks) == not_private
@@ -116,7 +116,7 @@ def test_every_result_has_text_and_html_and_says_who_may_see_it() -> None:
 
 def test_hostile_labels_are_escaped_everywhere() -> None:
     for result in results([HOSTILE[0], HOSTILE[1]]):
-        check_harmless(html.render(result))
+        check_harmless(values.render(result))
         check_harmless(notebook.mimebundle(result)["text/html"])
 
 
@@ -136,6 +136,78 @@ def test_sheets_and_figures_escape_hostile_labels_too() -> None:
             assert figure.alt in figure._repr_mimebundle_()["text/plain"]
 
 
+SMALL = {"AimState", "Consistent", "CountSource", "Missing", "MwemState", "RandomSource", "Work",
+         "Mechanism", "Adaptive", "Rebudgetable", "Account", "Released"}  # fmt: skip
+"""Protocols, states and switches, for which their text is enough; accounts say it themselves."""
+
+
+def test_every_public_value_shows_itself() -> None:
+    shown = {kind.__name__ for kind in notebook.SHOWN}
+    kinds = {
+        name
+        for name in engine.__all__
+        if isinstance(getattr(engine, name), type)
+        and not issubclass(getattr(engine, name), BaseException)
+    }
+    assert kinds - SMALL == shown
+
+
+def smaller(names: list[str]) -> Iterator[Any]:
+    """Every kind of smaller value of a run on a table with these names."""
+    table = hostile_table(names)
+    workload = engine.Workload.all_kway(table.domain, 2)
+    run = engine.run(
+        engine.AimGrem(completion="none"), table, workload, epsilon=1.0, delta=1e-9, seed=0
+    )
+    started, ended, finished = run.events[0], run.rounds[0], run.events[-1]
+    yield from (started, ended, finished, *ended.allocations[:1], *ended.measurements[:1])
+    yield from (run.release.beliefs, next(iter(run.release.beliefs.values())))
+    yield from (run.release.ledger.entries[0], table.domain[0])
+    yield from (engine.AimGrem(), engine.MwemGrem(), engine.ResidualPlanner(), engine.EqualSplit())
+    yield from (engine.Uniform(), engine.FixedSequence())
+    yield engine.ResidualPlanner().predict(workload, rho=1.0)
+
+
+def test_smaller_values_show_themselves_short_and_harmless() -> None:
+    for value in smaller([HOSTILE[0], HOSTILE[1]]):
+        assert isinstance(value, notebook.SHOWN), value
+        drawn = notebook.mimebundle(value)["text/html"]
+        check_harmless(drawn)
+        assert len(drawn) < 9_000, "a screenful at most"
+        kinds = {kind for kind in html.KINDS if kind in drawn}
+        made = isinstance(value, engine.Attribute | engine.Prediction) or hasattr(value, "start")
+        assert (html.PUBLIC if made else html.RELEASED) in kinds
+
+
+def test_a_small_value_says_what_it_is_in_numbers() -> None:
+    domain = engine.Domain.from_sizes({"a": 3, "b": 2})
+    table = engine.Table.from_codes([[k % 3, k % 2] for k in range(31)], domain)
+    run = engine.run(
+        engine.AimGrem(completion="none"), table, engine.Workload.all_kway(domain, 2), rho=0.5,
+        seed=0,
+    )  # fmt: skip
+    event = run.rounds[0]
+    shown = values.render(event)
+    assert "Round 1" in shown
+    assert f"{float(event.rho_measure):.4g}" in shown
+    (first, *_) = event.measurements
+    assert f"{first.precision**-0.5:.4g}" in values.render(first)
+    assert f"{first.values.ravel()[0]:,.1f}" in values.render(first)
+    assert "completion" in values.render(engine.AimGrem(completion="none"))
+
+
+def test_html_escapes_whatever_is_not_marked_as_html() -> None:
+    hostile = "<b>&</b>"
+    assert hostile not in html.box(hostile, html.PUBLIC, hostile)
+    assert hostile not in html.table((hostile,), [(hostile,)], align="l")
+    assert hostile not in html.facts(a=hostile)
+    assert hostile not in html.warning(hostile)
+    assert hostile not in html.line("<i>{}</i>", hostile)
+    assert "<i>&lt;b&gt;" in html.line("<i>{}</i>", hostile)
+    twice = html.escape(html.escape(hostile))
+    assert str(twice).count("&amp;amp;") == 1, "what is escaped already is a text like any other"
+
+
 def test_formula_signs_stand_alone_so_that_no_notebook_typesets_them() -> None:
     assert html.escape("$x$") == "<span>$</span>x<span>$</span>"
     assert html.escape(r"\(x\)") == r"<span>\</span>(x<span>\</span>)"
@@ -145,7 +217,7 @@ def test_private_results_never_show_how_many_records_there_are() -> None:
     texts = []
     for result in results(["age", "sex"]):
         if isinstance(result, engine.Table | engine.Private | NotReleased):
-            texts += [repr(result), html.render(result)]
+            texts += [repr(result), values.render(result)]
     assert not any(number in text for text in texts for number in (f"{RECORDS}", f"{RECORDS:,}"))
 
 
