@@ -14,8 +14,8 @@ from engine.attributes import Attribute
 from engine.completing.release import Release
 from engine.demonstrating.evaluation import Comparison, Evaluation, Insight
 from engine.domain import Domain
+from engine.forecast import Prediction
 from engine.mechanisms.base import Run
-from engine.mechanisms.one_shot import Prediction
 from engine.released import Allocation, Belief, Beliefs, Estimate, Measurement
 from engine.showing.small_values import MECHANISMS
 from engine.showing.values import render

@@ -7,10 +7,11 @@ import math
 
 from engine.accounting import Charge
 from engine.attributes import Attribute
+from engine.forecast import Prediction
 from engine.mechanisms.aim_grem import AimGrem
 from engine.mechanisms.fixed_sequence import FixedSequence
 from engine.mechanisms.mwem_grem import MwemGrem
-from engine.mechanisms.one_shot import EqualSplit, Prediction, ResidualPlanner, Uniform
+from engine.mechanisms.one_shot import EqualSplit, ResidualPlanner, Uniform
 from engine.released import Allocation, Belief, Beliefs, Measurement
 from engine.showing.badges import PUBLIC, RELEASED
 from engine.showing.html import box, escape, facts, settings, table, warning
