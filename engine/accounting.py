@@ -297,14 +297,8 @@ def checked_epsilon(epsilon: object) -> float:
 
 def checked_delta(delta: object) -> float:
     """Return delta as a float strictly between 0 and 1, or refuse it (``E_DELTA``)."""
-    value = _checked(delta, "delta", 1.0, "E_DELTA", "Choose one, for example 1e-9.")
-    if value >= 1.0:
-        raise BudgetError(
-            "delta is 1, which promises nothing; a number below 1 is needed. Choose one, for "
-            "example 1e-9.",
-            code="E_DELTA",
-        )
-    return value
+    remedy = "Choose one, for example 1e-9."
+    return _checked(delta, "delta", 1.0, "E_DELTA", remedy, reached=False)
 
 
 def checked_rho(rho: object) -> Fraction:
@@ -322,11 +316,15 @@ def checked_rho(rho: object) -> Fraction:
     return Fraction(value)
 
 
-def _checked(value: object, name: str, most: float, code: str, remedy: str) -> float:
+def _checked(
+    value: object, name: str, most: float, code: str, remedy: str, *, reached: bool = True
+) -> float:
     number = isinstance(value, int | float | np.integer | np.floating)
-    if isinstance(value, bool) or not number or not 0 < cast("float", value) <= most:
+    outside = isinstance(value, bool) or not number or not 0 < cast("float", value) <= most
+    if outside or (not reached and value == most):
+        end = f"at most {most:g}" if reached else f"below {most:g}"
         raise BudgetError(
-            f"{name} is {value!r}; a number above 0 and at most {most:g} is needed. {remedy}",
+            f"{name} is {value!r}; a number above 0 and {end} is needed. {remedy}",
             code=code,
         )
     return float(cast("float", value))

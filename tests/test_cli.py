@@ -380,3 +380,53 @@ def test_a_run_that_fails_after_a_draw_leaves_its_ledger_and_what_was_drawn(
     content = json.loads((written.parent / "release.json").read_text("utf-8"))
     assert engine.Release.from_dict(content).ledger.spent == Fraction(ledger["spent"])
     assert len(content["residuals"]) > 1
+
+
+ODD = Path(__file__).parent / "ingest" / "odd"
+
+
+@pytest.mark.parametrize(
+    ("file", "domain"),
+    [
+        ("command_line_semicolons.csv", "command_line_sex"),
+        ("command_line.xlsx", "command_line_sex"),
+        ("command_line.parquet", "command_line_sex"),
+        ("command_line_commas.csv", "command_line_date_part"),
+    ],
+)
+def test_the_command_line_reads_what_the_data_page_reads(
+    file: str, domain: str, tmp_path: Path
+) -> None:
+    given = ["run", str(ODD / file), "--domain", str(ODD / f"{domain}.domain.json")]
+    options = ["--workload", "1", "--epsilon", "50", "--delta", "1e-9", "--seed", "1", "--quiet"]
+    assert main([*given, *options, "--out", str(tmp_path / "out")]) == 0
+    rows = marginal_files(tmp_path / "out")[("sex",)]
+    counts = {row["sex"]: float(row["count"]) for row in rows}
+    assert abs(counts["f"] - 13) < 3
+    assert abs(counts["m"] - 3) < 3
+
+
+def test_the_command_line_refuses_a_zip_by_name_and_a_table_without_rows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "names.csv").write_text("sex\n", "utf-8")
+    for table, said in ((ODD / "command_line.zip", "Unpack it"), (tmp_path / "names.csv", "rows")):
+        given = ["run", str(table), "--domain", str(ODD / "command_line_sex.domain.json")]
+        assert main([*given, "--workload", "1", "--rho", "1", "--out", str(tmp_path / "out")]) == 2
+        assert said in capsys.readouterr().err
+
+
+def test_reading_choices_come_from_the_domain_file_or_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "t.csv").write_text("title\nsex;x\nf;1\n-9;2\nm;3\n", "utf-8")
+    sex = engine.Attribute("sex", values=("f", "m"), missing=engine.Missing())
+    domain = engine.Domain((sex,))
+    domain.to_json(tmp_path / "d.json", reading={"header_line": 2, "missing": ["-9"]})
+    domain.to_json(tmp_path / "bare.json")
+    run = ["run", str(tmp_path / "t.csv"), "--workload", "1", "--rho", "1", "--quiet", "--domain"]
+    assert main([*run, str(tmp_path / "d.json"), "--out", str(tmp_path / "a")]) == 0
+    assert main([*run, str(tmp_path / "bare.json"), "--out", str(tmp_path / "b")]) == 2
+    assert "E_VALUE" in capsys.readouterr().err
+    flags = ["--missing", "-9.0", "--header-line", "2"]
+    assert main([*run, str(tmp_path / "bare.json"), *flags, "--out", str(tmp_path / "c")]) == 0

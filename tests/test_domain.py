@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import engine
-from engine.domain import subsets
+from engine import ingest
+from engine.domain import Derived, subsets
+from engine.ingest import Choices
 from tests.strategies import domains
 from tests.support import SAMPLES
 
@@ -179,3 +182,69 @@ def test_a_domain_is_hashed_by_its_declaration() -> None:
     other = engine.Domain.from_sizes({"b": 3, "a": 2})
     assert one.hash != other.hash
     assert one == engine.Domain.from_dict(json.loads(json.dumps(one.to_dict())))
+
+
+# -- which part came from the rows -----------------------------------------------------------------
+
+
+def drafted() -> engine.Attribute:
+    return engine.Attribute("age", "integer", bounds=(17, 90), source="data")
+
+
+def test_declaring_one_part_leaves_the_mark_on_the_others() -> None:
+    age = drafted()
+    assert age.read_from_data == ("lowest", "highest", "missing")
+    one = age.known("highest")
+    assert (one.source, one.read_from_data) == ("data", ("lowest", "missing"))
+    assert engine.Domain((one,)).read_from_data
+    every = one.known()
+    assert (every.source, every.read_from_data, every.declared) == ("declared", (), ())
+    assert replace(one, source="declared").read_from_data == ()
+    assert replace(one, bounds=(0, 90)).read_from_data == ("lowest", "missing")
+
+
+def test_the_mark_of_each_part_is_kept_in_the_domain_file() -> None:
+    domain = engine.Domain((drafted().known("lowest"), engine.Attribute("x", values=("a",))))
+    again = engine.Domain.from_dict(json.loads(json.dumps(domain.to_dict())))
+    assert again == domain
+    assert again["age"].read_from_data == ("highest", "missing")
+    assert "declared" not in domain.to_dict()["attributes"][1]
+    with pytest.raises(engine.DomainError, match="declared part"):
+        engine.Attribute("age", "integer", bounds=(0, 1), source="data", declared=("all",))  # type: ignore[arg-type]
+
+
+def test_the_column_of_a_derived_attribute_is_no_part_of_the_hash() -> None:
+    plain = engine.Attribute("born (year)", "integer", bounds=(1950, 2009))
+    made = replace(plain, derived=Derived("born", "year"))
+    domain = engine.Domain((made,))
+    assert domain.hash == engine.Domain((plain,)).hash
+    assert engine.Domain.from_dict(domain.to_dict()) == domain
+    with pytest.raises(engine.DomainError, match="two ways"):
+        replace(plain, derived=Derived("born", "year", contains="x"))
+
+
+def test_reading_choices_stand_in_the_file_and_not_in_the_domain(tmp_path: Path) -> None:
+    choices = Choices(separator=";", missing=("-9",), person="id")
+    domain = engine.Domain((engine.Attribute("x", values=("a",)),))
+    domain.to_json(tmp_path / "d.json", reading=choices.to_dict())
+    assert engine.Domain.from_json(tmp_path / "d.json").hash == domain.hash
+    assert Choices.from_json(tmp_path / "d.json") == choices
+    assert "reading" not in engine.Domain.from_json(tmp_path / "d.json").to_dict()
+    with pytest.raises(engine.DataError, match="cannot be read"):
+        Choices.from_dict({"seperator": ";"})
+
+
+@pytest.mark.parametrize("part", ["month", "quarter", "weekday"])
+def test_one_empty_date_changes_nothing_of_the_domain(part: Any) -> None:
+    def domain(rows: str) -> engine.Domain:
+        proposal = ingest.read(f"born,x\n{rows}".encode()).attributes("born")[0]
+        return engine.Domain((ingest.proposed_attribute(proposal, part=part),))
+
+    full = domain("2020-01-31,1\n2021-03-02,2\n")
+    gap = domain("2020-01-31,1\n2021-03-02,2\n,3\n")
+    assert full == gap
+    assert full.hash == gap.hash
+    assert not full.read_from_data
+    odd = domain("2020-01-31,1\n2021-03-02,2\nNA,3\n")
+    assert odd["born (" + part + ")"].labels == full["born (" + part + ")"].labels
+    assert odd.read_from_data  # that NA means missing was read from a row

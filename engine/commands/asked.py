@@ -22,8 +22,33 @@ def add_domain(parser: argparse.ArgumentParser) -> None:
 
 
 def add_table(parser: argparse.ArgumentParser) -> None:
-    """Ask for a table."""
-    parser.add_argument("table", help="CSV file, or gzip of one; - reads standard input")
+    """Ask for a table, and for what is not to be found from its content."""
+    parser.add_argument(
+        "table",
+        help="any file that the Data page reads: CSV or other delimited text, Excel, Parquet, "
+        "SPSS, Stata, SAS, packed with gzip or not; - reads standard input",
+    )
+    group = parser.add_argument_group(
+        "how the table is read", "Found from its content, or as the domain file says it."
+    )
+    for name, kind, meta, text in _READING:
+        group.add_argument(f"--{name}", type=kind, metavar=meta, help=text)
+    group.add_argument(
+        "--missing", action="append", metavar="CODE", help="means missing; may be given often"
+    )
+
+
+_READING: tuple[tuple[str, type, str, str], ...] = (
+    ("encoding", str, "NAME", "character encoding of a text"),
+    ("separator", str, "MARK", 'what stands between cells; "tab" for a tab'),
+    ("decimal", str, "MARK", "decimal mark, . or ,"),
+    ("header-line", int, "N", "line of the header, 0 for none"),
+    ("first-line", int, "N", "line of the first record"),
+    ("last-line", int, "N", "last line that holds data"),
+    ("sheet", str, "NAME", "sheet of a workbook"),
+    ("counts", str, "COLUMN", 'says how many persons a row stands for; "" if it is one'),
+    ("person", str, "COLUMN", "says whose row it is; the domain says how many one may have"),
+)
 
 
 def add_workload(parser: argparse.ArgumentParser) -> None:
@@ -79,9 +104,36 @@ def domain_of(options: argparse.Namespace) -> engine.Domain:
 
 
 def table_of(options: argparse.Namespace, domain: engine.Domain) -> engine.Table:
-    """Read the table."""
+    """Read the table as the Data page does, under the domain file's choices and those given.
+
+    Raises:
+        DataError: If it cannot be read, or holds no record (``E_NO_ROWS``).
+    """
+    from engine.ingest import Choices
+
     source = sys.stdin.buffer.read() if options.table == "-" else options.table
-    return engine.Table.from_csv(source, domain)
+    notes: list[str] = []
+    kept = Choices.from_json(options.domain)
+    table = engine.Table.from_file(source, domain, notes=notes, choices=kept, **reading_of(options))
+    if not table.records():
+        raise engine.DataError(
+            "The table has names and no rows; a run needs rows. Give a table with records, or plan "
+            "with the domain alone.",
+            code="E_NO_ROWS",
+        )
+    if not getattr(options, "quiet", False):
+        for sentence in notes:
+            print(f"note: {sentence}", file=sys.stderr)
+    return table
+
+
+def reading_of(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the reading choices that the command line gives."""
+    names = [name.replace("-", "_") for name, *_ in _READING]
+    given = {name: getattr(options, name, None) for name in names}
+    codes = getattr(options, "missing", None)
+    given["missing"] = tuple(codes) if codes else None
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def workload_of(options: argparse.Namespace, domain: engine.Domain) -> engine.Workload:

@@ -35,9 +35,12 @@ def call(options: argparse.Namespace) -> int:
             f"{out.name!r} is there already. Give another --out, or --force.", code="E_OUT"
         )
     content = sys.stdin.buffer.read() if options.table == "-" else Path(options.table).read_bytes()
-    preview = ingest.read(content)
+    preview = ingest.read(content, **asked.reading_of(options))
     domain = ingest.draft_domain(preview)
-    domain.to_json(out)
+    reading = ingest.Choices(**asked.reading_of(options)).to_dict()
+    domain.to_json(out, reading=reading)
+    for note in preview.warnings:
+        print(f"note: {note.sentence}", file=sys.stderr)
     print(
         f"{len(domain)} attributes in {out}. Their values were read from the data: check each, "
         "and declare what is publicly known."

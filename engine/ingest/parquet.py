@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from engine.coding import text_of
 from engine.errors import DataError
 from engine.exact import Exact
 from engine.ingest.choices import Choices
@@ -108,6 +109,12 @@ def as_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
         column = column.cast(pa.date32()).cast(pa.large_string())
     elif pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         column = pa.chunked_array([_decoded(chunk) for chunk in column.chunks], pa.large_string())
+    elif pa.types.is_float32(kind) or pa.types.is_float16(kind):
+        # The shortest decimal of this precision: 0.7 is no 0.699999988.
+        parts = [[text_of(v) for v in c.to_numpy(zero_copy_only=False)] for c in column.chunks]
+        column = pa.chunked_array(
+            [pa.array(p, pa.large_string()) for p in parts], pa.large_string()
+        )
     elif not pa.types.is_large_string(kind):
         column = pa.chunked_array(
             [
