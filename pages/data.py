@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from engine.domain import Domain
 from engine.errors import EngineError
-from engine.ingest import Preview, dialect
+from engine.ingest import Choices, Preview
 from engine.ingest.notes import counted
-from pages.parts import domain_editor, host, samples, study, upload
+from pages.parts import domain_editor, host, reading, samples, study, upload
 from pages.parts.frame import through_app
 from pages.parts.text import plain
 from pages.parts.upload import Upload
 
-SHOWN_ROWS, SHOWN_COLUMNS, LISTED = 50, 30, 200
+LISTED = 200
 _KINDS = {"sample": "An example", "own": "My own table", "names": "Names only, no rows"}
-_LONG_ROWS = {
-    "refuse": "stop and name the line",
-    "skip": "leave those rows out",
-    "widen": "keep the extra cells in columns of their own",
-}
-_QUOTES = {'"': 'double quotes "', "'": "single quotes '", "": "none: quotes are plain text"}
 
 
 # -- examples -----------------------------------------------------------------------------------
@@ -110,15 +103,15 @@ def own_table() -> None:
     if here is None:
         _uploader()
         return
-    _loaded(here)
+    reading.loaded(here)
     if here.problem is not None:
         st.error(plain(here.problem, longest=900), icon=":material/error:")
     if here.preview is not None:
-        _warnings(here.preview)
-    _how_it_was_read(here)
+        reading.checks(here)
+    reading.how_it_was_read(here)
     if here.preview is None:
         return
-    _look(here, here.preview)
+    reading.look(here.preview)
     _columns(here, here.preview)
     if here.chosen:
         _domain(here)
@@ -143,181 +136,6 @@ def _uploader() -> None:
     here.read(lambda share: bar.progress(min(1.0, share), text="Reading …"))
     upload.keep(here)
     st.rerun()
-
-
-def _loaded(here: Upload) -> None:
-    left, right = st.columns([5, 1], vertical_alignment="center")
-    what = ""
-    if here.preview is not None:
-        rows, columns = here.preview.frame.shape
-        what = f": {counted(rows, 'row')}, {counted(columns, 'column')}"
-        if here.preview.schema_only:
-            what = f": {counted(columns, 'column')} and no rows (enough to plan with)"
-    left.markdown(f"Loaded **{plain(here.name, longest=80)}**{what} :orange-badge[not private]")
-    if right.button("Replace", key="replace", help="Forget this table and choose another file."):
-        upload.keep(None)
-        st.rerun()
-
-
-def _warnings(preview: Preview) -> None:
-    if not preview.warnings:
-        return
-    said = "\n".join(f"- {plain(note.sentence, longest=600)}" for note in preview.warnings)
-    number = len(preview.warnings)
-    st.warning(
-        f"**{number} {'thing' if number == 1 else 'things'} to check**\n\n{said}",
-        icon=":material/checklist:",
-    )
-
-
-def _how_it_was_read(here: Upload) -> None:
-    preview = here.preview
-    with st.expander("How it was read", expanded=preview is None, icon=":material/tune:"):
-        if preview is not None and preview.first_lines:
-            st.caption("The first lines as they are, before any guess:")
-            st.code("\n".join(preview.first_lines[:8]), language=None, wrap_lines=False)
-        st.caption(
-            "Each choice was found from the content. Change one, and the file is read again."
-        )
-        _choices(here)
-
-
-def _choices(here: Upload) -> None:
-    preview = here.preview
-    found = dict(preview.choices) if preview is not None else {"format": "text"}
-    others = dict(preview.alternatives) if preview is not None else {}
-    # Row by row: on a narrow screen the columns stand below each other.
-    text, lined = found.get("format") == "text", found.get("format") != "parquet"
-    if text:
-        _text_choices(here, found, others)
-    first, second, third = st.columns(3)
-    if found.get("format") == "excel":
-        sheets = list(others.get("sheet", ()))
-        _choice(here, first, "sheet", "Sheet", sheets, found.get("sheet"), str)
-    elif text:
-        rows = list(_LONG_ROWS)
-        now = here.choices.get("long_rows", "refuse")
-        _choice(here, first, "long_rows", "Rows with too many cells", rows, now, _LONG_ROWS.get)
-    if lined:
-        _line(here, second, "header_line", "Header on line (0: none)", found, 0)
-        _line(here, third, "last_line", "Last data line", found, 1)
-    first, second, third = st.columns(3, vertical_alignment="bottom")
-    _choice(
-        here, first, "decimal", "Decimal mark", [".", ","], found.get("decimal"),
-        {".": "point", ",": "comma"}.get,
-    )  # fmt: skip
-    _missing_codes(here, second, found, others)
-    third.toggle(
-        "Remove blanks around cells",
-        bool(here.choices.get("trim", True)),
-        key=f"trim_{here.version}",
-        on_change=_reread,
-        args=(here, "trim", f"trim_{here.version}"),
-    )
-    if here.choices and st.button("Back to what was found", key=f"found_{here.version}"):
-        here.choices.clear()
-        here.read()
-        st.rerun()
-
-
-def _text_choices(here: Upload, found: dict[str, Any], others: dict[str, tuple[Any, ...]]) -> None:
-    first, second, third = st.columns(3)
-    encodings = list(dict.fromkeys([found.get("encoding"), *others.get("encoding", ())]))
-    encodings = [name for name in encodings if name] or ["utf-8", "cp1252", "utf-16-le"]
-    _choice(here, first, "encoding", "Encoding", encodings, found.get("encoding"), str)
-    marks = list(dict.fromkeys([*others.get("separator", ()), *dialect.STRONG, " ", ""]))
-    if found.get("separator") is not None and found["separator"] not in marks:
-        marks.insert(0, found["separator"])
-    _choice(
-        here, second, "separator", "Separator", marks, found.get("separator"),
-        lambda mark: dialect.NAMES.get(mark, repr(mark)),
-    )  # fmt: skip
-    quotes = list(_QUOTES)
-    _choice(here, third, "quoting", "Quotes", quotes, found.get("quoting"), _QUOTES.__getitem__)
-
-
-def _choice(
-    here: Upload, where: Any, name: str, label: str, options: list[Any], now: Any, shown: Any
-) -> None:
-    key = f"{name}_{here.version}"
-    where.selectbox(
-        label,
-        options,
-        upload.index(options, here.choices.get(name, now)),
-        format_func=lambda option: str(shown(option)),
-        key=key,
-        on_change=_reread,
-        args=(here, name, key),
-    )
-
-
-def _line(
-    here: Upload, where: Any, name: str, label: str, found: dict[str, Any], least: int
-) -> None:
-    key = f"{name}_{here.version}"
-    where.number_input(
-        label,
-        min_value=least,
-        value=here.choices.get(name, found.get(name)),
-        step=1,
-        key=key,
-        on_change=_reread,
-        args=(here, name, key),
-        placeholder="found from the content",
-    )
-
-
-def _missing_codes(
-    here: Upload, where: Any, found: dict[str, Any], others: dict[str, tuple[Any, ...]]
-) -> None:
-    key = f"missing_{here.version}"
-    now = [str(code) for code in found.get("missing", ())]
-    options = list(dict.fromkeys([*now, *others.get("missing", ())]))
-    where.multiselect(
-        "Cells that mean missing, everywhere",
-        options,
-        now,
-        key=key,
-        on_change=_reread,
-        args=(here, "missing", key),
-        accept_new_options=True,
-        placeholder="besides empty ones",
-    )
-
-
-def _reread(here: Upload, name: str, key: str) -> None:
-    value = st.session_state[key]
-    here.choices[name] = tuple(value) if name == "missing" else value
-    if value is None:
-        del here.choices[name]
-    if name in ("header_line", "separator", "sheet", "quoting", "encoding"):
-        # What was found under the old choice says nothing under the new one.
-        here.choices.pop("last_line", None)
-    before = here.version
-    here.read()
-    if here.version == before:
-        here.version += 1
-
-
-def _look(here: Upload, preview: Preview) -> None:
-    if preview.schema_only:
-        return
-    labels = list(preview.labels[:SHOWN_COLUMNS])
-    part = preview.frame.iloc[:SHOWN_ROWS, :SHOWN_COLUMNS].astype(object)
-    # Widths and menus go by position; the person's names are only shown.
-    config = {
-        column: st.column_config.TextColumn(label if label.strip() else column)
-        for column, label in zip(part.columns, labels, strict=True)
-    }
-    st.dataframe(
-        part, hide_index=True, height=260, column_config=config, alt="The first rows as text"
-    )
-    rows, columns = preview.frame.shape
-    if rows > SHOWN_ROWS or columns > SHOWN_COLUMNS:
-        st.caption(
-            f"The first {min(rows, SHOWN_ROWS):,} of {rows:,} rows, "
-            f"{min(columns, SHOWN_COLUMNS):,} of {columns:,} columns. Not private."
-        )
 
 
 # -- columns and domain -------------------------------------------------------------------------
@@ -477,7 +295,7 @@ def _exchange(here: Upload, domain: Domain | None) -> None:
         if domain is not None:
             st.download_button(
                 "Save this domain",
-                lambda: json.dumps(domain.to_dict(), ensure_ascii=False, indent=1),
+                lambda: json.dumps(here.saved(), ensure_ascii=False, indent=1),
                 file_name="table.domain.json",
                 mime="application/json",
                 on_click="ignore",
@@ -496,7 +314,9 @@ def _exchange(here: Upload, domain: Domain | None) -> None:
 
 def _take_domain(here: Upload, content: bytes) -> None:
     try:
-        domain = Domain.from_dict(json.loads(content))
+        found = json.loads(content)
+        domain = Domain.from_dict(found)
+        here.take_reading(Choices.from_dict(found.get("reading", {})))
     except EngineError as error:
         st.error(plain(error, longest=600), icon=":material/error:")
         return
@@ -514,9 +334,12 @@ def _take_domain(here: Upload, content: bytes) -> None:
 
 def _use(here: Upload, domain: Domain) -> None:
     if domain.read_from_data:
+        read = [attribute.name for attribute in domain if attribute.read_from_data]
+        shown = ", ".join(plain(name, longest=30) for name in read[:6])
+        more = f" and {len(read) - 6} more" if len(read) > 6 else ""
         st.info(
-            "Some values were read from your data: what follows is a demonstration and no private "
-            "release. Declare them to change that.",
+            f"Parts of {shown}{more} were read from your data: what follows is a demonstration and "
+            "no private release. Say what you know without looking at the rows to change that.",
             icon=":material/school:",
         )
     if st.button("Use this table", type="primary", key="use_table"):
@@ -553,7 +376,16 @@ def page() -> None:
     )
     {"sample": choose_sample, "own": own_table, "names": type_names}[kind or "sample"]()
     title = samples.choices()[study.here().sample].title
-    st.caption(f"In use now: {plain(title, longest=80)}.")
+    here = upload.current()
+    stale = here is not None and here.handed and here.used is None and kind == "own"
+    if stale:
+        st.warning(
+            f"In use now: {plain(title, longest=80)}, as it was before your last changes on this "
+            "page. “Use this table” takes them over.",
+            icon=":material/sync_problem:",
+        )
+    else:
+        st.caption(f"In use now: {plain(title, longest=80)}.")
     with st.container(horizontal=True):
         st.page_link("pages/plan.py", label="Plan it", icon=":material/tune:")
         st.page_link("pages/rounds.py", label="Watch a run", icon=":material/replay:")

@@ -13,6 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import ingest
+from engine.attributes import PARTS, Part
 from engine.domain import Attribute, Domain, Missing
 from engine.errors import EngineError
 from pages.parts.text import plain
@@ -41,10 +42,12 @@ _MISSING = {
     "replace": "count as the value below",
     "none": "stop the table from being used",
 }
-_SOURCES = {
-    "declared": "declared: we know them without looking at the rows",
-    "public default": "public default: a standard list",
-    "data": "read from your data: demonstration only",
+_PARTS: dict[Part, str] = {
+    "values": "its values",
+    "lowest": "the smallest",
+    "highest": "the largest",
+    "edges": "the bins",
+    "missing": "whether cells are missing",
 }
 _MOST_BARS = 60
 
@@ -69,6 +72,8 @@ def draw(upload: Upload, label: str) -> None:
             _values(upload, label, drafted, key)
         else:
             _list_of_values(upload, label, None, key)
+        if drafted.split:
+            st.caption(f"Split into {len(drafted.split)} attributes, yes or no, one an answer.")
         if drafted.problem:
             st.error(plain(drafted.problem, longest=600), icon=":material/error:")
         if drafted.attribute is not None:
@@ -153,10 +158,10 @@ def _on(change: Callable[..., None], key: str, field: str, make: Callable[[Any],
 def _list_of_values(upload: Upload, label: str, attribute: Attribute | None, key: str) -> None:
     def changed() -> None:
         values = ingest.pasted_values(st.session_state[f"values_{key}"])
-        fields: dict[str, Any] = {"values": values, "source": "declared"}
         if attribute is None:
-            fields["outside"] = "other"
-        upload.change(label, **fields)
+            upload.change(label, values=values, outside="other")
+        else:
+            upload.declare(label, "values", values=values)
         upload.version += 1
 
     held = "\n".join(attribute.values or ()) if attribute is not None else ""
@@ -181,12 +186,19 @@ def _list_of_values(upload: Upload, label: str, attribute: Attribute | None, key
         )  # fmt: skip
 
 
+def _typed_parts(before: tuple[float, float], now: tuple[float, float]) -> tuple[Part, ...]:
+    """Return the bounds that were typed anew: only these are known without the rows."""
+    ends: tuple[Part, Part] = ("lowest", "highest")
+    return tuple(part for part, a, b in zip(ends, before, now, strict=True) if a != b)
+
+
 def _whole_bounds(upload: Upload, label: str, attribute: Attribute, key: str) -> None:
     low, high = attribute.bounds or (0, 1)
 
     def changed() -> None:
         bounds = (int(st.session_state[f"low_{key}"]), int(st.session_state[f"high_{key}"]))
-        upload.change(label, bounds=bounds, source="declared")
+        upload.declare(label, *_typed_parts((low, high), bounds), bounds=bounds)
+        upload.version += 1
 
     first, last = st.columns(2)
     first.number_input("Smallest", value=low, step=1, key=f"low_{key}", on_change=changed)
@@ -199,12 +211,17 @@ def _bins(upload: Upload, label: str, attribute: Attribute, key: str) -> None:
 
     def equal() -> None:
         low, high = st.session_state[f"low_{key}"], st.session_state[f"high_{key}"]
+        number = int(st.session_state[f"bins_{key}"])
         try:
-            made = ingest.equal_width(low, high, int(st.session_state[f"bins_{key}"]))
+            made = ingest.equal_width(low, high, number)
         except EngineError as error:
             upload.draft(label).problem = str(error)
             return
-        upload.change(label, edges=made, source="declared")
+        parts = _typed_parts((edges[0], edges[-1]), (made[0], made[-1]))
+        if number != len(edges) - 1:
+            parts = (*parts, "edges")
+        upload.declare(label, *(parts or ("edges",)), edges=made)
+        upload.version += 1
 
     def typed() -> None:
         try:
@@ -212,7 +229,7 @@ def _bins(upload: Upload, label: str, attribute: Attribute, key: str) -> None:
         except EngineError as error:
             upload.draft(label).problem = str(error)
             return
-        upload.change(label, edges=made, source="declared")
+        upload.declare(label, "lowest", "highest", "edges", edges=made)
         upload.version += 1
 
     widths = np.diff(np.array(edges))
@@ -259,15 +276,32 @@ def _rules(
             on_change=_on(change, f"outside_{key}", "outside", str),
         )
     _missing(upload, label, attribute, proposal, key)
-    sources = list(_SOURCES)
-    st.selectbox(
-        "Where do these values come from?",
-        sources,
-        index(sources, attribute.source),
-        format_func=_SOURCES.__getitem__,
-        key=f"source_{key}",
-        on_change=_on(change, f"source_{key}", "source", str),
-        help="Values read from the rows give them away: a release with them is no private release.",
+    _known(upload, label, attribute, key)
+
+
+def _known(upload: Upload, label: str, attribute: Attribute, key: str) -> None:
+    """Ask which parts are known without looking at the rows; only that declares them."""
+    if attribute.source == "public default":
+        st.caption("Its values are a standard list, not read from the rows.")
+        return
+    parts = [part for part in PARTS[attribute.kind] if part in _PARTS]
+    held = [part for part in parts if part not in attribute.read_from_data]
+
+    def changed() -> None:
+        said = tuple(st.session_state[f"known_{key}"] or ())
+        upload.change(label, source="data", declared=said)
+        upload.version += 1
+
+    st.pills(
+        "We know this without looking at the rows",
+        parts,
+        selection_mode="multi",
+        default=held,
+        format_func=_PARTS.__getitem__,
+        key=f"known_{key}",
+        on_change=changed,
+        help="What is not chosen came from your rows and gives them away: a release with it is a "
+        "demonstration. What you type is known; what missing cells do has to be said here.",
     )
 
 
@@ -297,7 +331,8 @@ def _missing(
         on_change=changed,
     )
     held = list(now.codes) if now is not None else []
-    options = list(dict.fromkeys([*held, *proposal.missing_codes]))
+    offered = (*proposal.missing_codes, *proposal.may_be_missing)
+    options = list(dict.fromkeys([*held, *offered]))
     right.multiselect(
         "Besides empty cells, these mean missing",
         options,

@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 from engine import ingest
-from engine.attributes import DatePart
+from engine.attributes import DatePart, Part
 from engine.domain import Attribute, Domain
 from engine.errors import DataError, DomainError, EngineError
 from engine.ingest.domains import date_name
@@ -69,6 +69,8 @@ class Drafted:
     part: DatePart = "year"
     problem: str = ""
     counted: tuple[Attribute, ingest.Encoded] | None = None
+    split: tuple[Attribute, ...] = ()
+    """The yes-or-no attributes in its place, where a cell holds several answers."""
 
 
 @dataclass(slots=True)
@@ -84,6 +86,8 @@ class Upload:
         problem: Why it cannot be read.
         chosen: Labels of the columns to be attributes.
         drafts: The attribute being declared for a column, by label.
+        answered: Notes that were answered about a column: their codes and the column's id.
+        handed: Whether the other pages have this table, as it was when it was used last.
     """
 
     name: str
@@ -99,6 +103,8 @@ class Upload:
     person: str | None = None
     used: ingest.PrivateCounts | None = None
     refused: str = ""
+    answered: set[tuple[str, str]] = field(default_factory=set)
+    handed: bool = False
 
     def read(self, progress: Callable[[float], object] | None = None) -> None:
         """Read the file again with the choices made; the old table stays if nothing changed."""
@@ -159,6 +165,59 @@ class Upload:
             drafted.problem = str(error)
         self.used = None
 
+    def declare(self, label: str, *parts: Part, **fields: Any) -> None:
+        """Change fields that somebody typed: these parts no longer come from the rows."""
+        self.change(label, **fields)
+        drafted = self.draft(label)
+        if drafted.attribute is not None and not drafted.problem:
+            drafted.attribute = drafted.attribute.known(*parts)
+
+    def questions(self) -> tuple[ingest.Note, ...]:
+        """Return what there is to check and was not answered yet."""
+        if self.preview is None:
+            return ()
+        return tuple(
+            note
+            for note in self.preview.warnings
+            if not note.columns or (note.code, note.columns[0]) not in self.answered
+        )
+
+    def answer(self, note: ingest.Note, offer: ingest.Offer) -> None:
+        """Do what an answer to a note says."""
+        assert self.preview is not None
+        if offer.choices:
+            self.choices.update(offer.choices)
+            self.read()
+            return
+        change = dict(offer.change)
+        if "person" in change:
+            self.person, self.rows_per_person = change["person"], change["rows"]
+            self.chosen = [label for label in self.chosen if label != self.person]
+        elif "missing_codes" in change:
+            self._take_as_missing(offer.column, tuple(change["missing_codes"]))
+        elif "split" in change:
+            proposal = self.preview.attributes(offer.column)[0]
+            self.draft(offer.column).split = ingest.split_answers(proposal)
+        elif "compare" in change:
+            drafted = self.draft(offer.column)
+            if drafted.attribute is not None:
+                proposal = self.preview.attributes(offer.column)[0]
+                drafted.attribute = ingest.folded_attribute(proposal, drafted.attribute)
+        else:
+            self.change(offer.column, **change)
+        if note.columns:
+            self.answered.add((note.code, note.columns[0]))
+        self.used = None
+        self.version += 1
+
+    def _take_as_missing(self, label: str, codes: tuple[str, ...]) -> None:
+        """Draft a column again with codes that mean missing: they are then none of its values."""
+        assert self.preview is not None
+        drafted = self.draft(label)
+        proposal = self.preview.proposal(label, missing=codes)
+        made = ingest.proposed_attribute(proposal, part=drafted.part)
+        self.drafts[label] = Drafted(proposal.kind, made, drafted.part)
+
     def domain(self) -> Domain:
         """Return the domain as declared so far.
 
@@ -167,9 +226,12 @@ class Upload:
         """
         if not self.chosen:
             raise DomainError("No column is chosen; at least one is needed. Choose one above.")
-        attributes = []
+        attributes: list[Attribute] = []
         for label in self.chosen:
             drafted = self.draft(label)
+            if drafted.split:
+                attributes += drafted.split
+                continue
             if drafted.attribute is None:
                 raise DomainError(drafted.problem)
             attributes.append(drafted.attribute)
@@ -180,33 +242,78 @@ class Upload:
             rows_per_person=self.rows_per_person,
         )
 
+    def take_reading(self, choices: ingest.Choices) -> None:
+        """Read the file again as a saved domain file says, if it says anything."""
+        said = choices.to_dict()
+        self.person = said.pop("person", self.person)
+        said.pop("seed", None)
+        if said:
+            self.choices.update(said)
+            self.read()
+
     def take(self, domain: Domain) -> list[str]:
         """Take over a declared domain; return the names that no column has."""
         assert self.preview is not None
         columns = {label: label for label in self.preview.labels}
         for label in self.preview.labels:
-            columns |= {date_name(label, part): label for part in ingest.DATE_PARTS}
+            for part in ingest.DATE_PARTS:
+                columns.setdefault(date_name(label, part), label)
+        for attribute in domain:
+            made = attribute.derived
+            if made is not None and made.column in self.preview.labels:
+                columns[attribute.name] = made.column
         unknown = [name for name in domain.names if name not in columns]
         known = [attribute for attribute in domain if attribute.name in columns]
         for attribute in known:
-            label = columns[attribute.name]
-            reading: Reading = attribute.kind
-            self.drafts[label] = Drafted(reading, attribute)
-            if attribute.name != label:
-                part = attribute.name.removeprefix(f"{label} (").removesuffix(")")
-                self.drafts[label] = Drafted("date", attribute, part)  # type: ignore[arg-type]
+            self.drafts.pop(columns[attribute.name], None)
+        for attribute in known:
+            self._take_attribute(columns[attribute.name], attribute)
         if known:
-            self.chosen = [columns[attribute.name] for attribute in known][:MOST_ATTRIBUTES]
+            chosen = dict.fromkeys(columns[attribute.name] for attribute in known)
+            self.chosen = list(chosen)[:MOST_ATTRIBUTES]
         self.row, self.rows_per_person = domain.row, domain.rows_per_person
         self.version += 1
         self.used = None
         return unknown
+
+    def _take_attribute(self, label: str, attribute: Attribute) -> None:
+        made = attribute.derived
+        if made is not None and made.contains is not None:
+            before = self.drafts.get(label)
+            split = (*(before.split if before else ()), attribute)
+            self.drafts[label] = Drafted("categorical", attribute, split=split)
+        elif made is not None and made.part is not None:
+            self.drafts[label] = Drafted("date", attribute, made.part)
+        elif attribute.name != label:
+            part = attribute.name.removeprefix(f"{label} (").removesuffix(")")
+            self.drafts[label] = Drafted("date", attribute, part)  # type: ignore[arg-type]
+        else:
+            self.drafts[label] = Drafted(attribute.kind, attribute)
+
+    def saved(self) -> dict[str, Any]:
+        """Return the domain file's content, with how this file is read.
+
+        Raises:
+            DomainError: If no attribute is chosen, or one is not declared yet.
+        """
+        choices = dict(self.choices)
+        if self.person is not None:
+            choices["person"] = self.person
+        reading = ingest.Choices(**choices).to_dict()
+        content = self.domain().to_dict()
+        return content | ({"reading": reading} if reading else {})
 
     def use(self) -> bool:
         """Encode the table and hand it over; False leaves the reason in ``refused``."""
         assert self.preview is not None
         try:
             domain = self.domain()
+            if any(note.code == "W_COUNTED" for note in self.preview.warnings):
+                raise DataError(
+                    "The table may be counted already. Say above whether a row is one person or "
+                    "as many as it says.",
+                    code="E_CHOICE",
+                )
             if self.preview.schema_only:
                 put(None, domain, name=self.name, source=source_of(domain))
                 self.used = ingest.PrivateCounts({}, 0)
@@ -218,7 +325,7 @@ class Upload:
         except EngineError as error:
             self.refused, self.used = str(error), None
             return False
-        self.refused = ""
+        self.refused, self.handed = "", True
         return True
 
 

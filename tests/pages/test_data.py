@@ -105,15 +105,20 @@ def test_a_domain_is_declared() -> None:
     at = with_file("people.csv", PEOPLE)
     key = f"{here(at).version}_c1"
     at.text_area(key=f"values_{key}").set_value("m\nf\nx").run()
-    assert here(at).draft("sex").attribute == Attribute("sex", values=("m", "f", "x"))
+    typed = here(at).draft("sex").attribute
+    assert typed is not None
+    assert (typed.values, typed.read_from_data) == (("m", "f", "x"), ("missing",))
     at.selectbox(key=f"edited_{here(at).version}").set_value("pay").run()
     key = f"{here(at).version}_c3"
     at.number_input(key=f"high_{key}").set_value(5000.0).run()
+    key = f"{here(at).version}_c3"
     at.number_input(key=f"bins_{key}").set_value(5).run()
+    key = f"{here(at).version}_c3"
     pay = here(at).draft("pay").attribute
     assert pay is not None
     assert pay.edges is not None
-    assert (pay.edges[-1], pay.size, pay.source) == (5000.0, 5, "declared")
+    assert (pay.edges[-1], pay.size) == (5000.0, 5)
+    assert pay.read_from_data == ("lowest", "missing")  # only what was typed is known
     at.selectbox(key=f"outside_{key}").set_value("other").run()
     at.selectbox(key=f"missing_{key}").set_value("drop").run()
     at.selectbox(key=f"edited_{here(at).version}").set_value("age").run()
@@ -257,7 +262,9 @@ def test_two_changes_at_once_do_not_lose_each_other() -> None:
     at.run()
     assert not at.exception
     assert here(at).row == "a visit"
-    assert here(at).draft("sex").attribute == Attribute("sex", values=("m", "f", "x"))
+    assert here(at).draft("sex").attribute == Attribute(
+        "sex", values=("m", "f", "x"), source="data", declared=("values",)
+    )
 
 
 def test_sizes_are_counted_from_the_domain() -> None:
@@ -291,3 +298,97 @@ def test_names_without_rows_can_be_planned_and_say_why_they_cannot_be_run() -> N
     at.button(key="start_run").click().run()
     assert not at.exception
     assert any("no rows" in str(error.value) for error in at.error)
+
+
+# -- answers and marks -----------------------------------------------------------------------------
+
+
+def offered(at: AppTest, label: str) -> Any:
+    return next(button for button in at.button if label in button.label.replace("\\", ""))
+
+
+def test_each_thing_to_check_is_answered_with_a_button() -> None:
+    rows = "".join(
+        f"p{i // 3},{20 + i if i % 7 else 999},{'wWm'[i % 3]},{'bus;car' if i % 2 else 'bus'}\n"
+        for i in range(60)
+    )
+    at = with_file("visits.csv", f"person_id,age,sex,travel\n{rows}".encode())
+    offered(at, "A person may have 3 rows").click().run()
+    assert (here(at).person, here(at).rows_per_person) == ("person_id", 3)
+    offered(at, "999 mean missing here").click().run()
+    age = here(at).draft("age").attribute
+    assert age is not None
+    assert age.missing is not None
+    assert age.missing.codes == ("999",)
+    assert "999" not in age.labels
+    offered(at, "Count such spellings as one value").click().run()
+    sex = here(at).draft("sex").attribute
+    assert sex is not None
+    assert (sex.compare, len(sex.values or ())) == ("folded", 2)
+    assert not any("spellings" in button.label for button in at.button), "answered"
+    at.button(key="use_table").click().run()
+    assert not at.exception
+    assert at.session_state["domain"].rows_per_person == 3
+    assert "Ready" in said(at)
+
+
+def test_answers_in_one_cell_become_attributes_of_yes_and_no() -> None:
+    cells = ["bus;bike", "bus", "bike;walk", "walk;bus;bike"] * 8
+    rows = "".join(f"{cell},{'fm'[i % 2]}\n" for i, cell in enumerate(cells))
+    at = with_file("travel.csv", f"travel,sex\n{rows}".encode())
+    offered(at, "Split it").click().run()
+    at.button(key="use_table").click().run()
+    assert not at.exception
+    names = at.session_state["domain"].names
+    assert names == ("travel: bike", "travel: bus", "travel: walk", "sex")
+
+
+def test_a_counted_table_is_not_used_before_it_is_said_what_a_row_is() -> None:
+    rows = "".join(
+        f"{s},{a},{10 + i}\n" for i, (s, a) in enumerate((s, a) for s in "fm" for a in "xyz")
+    )
+    at = with_file("counts.csv", f"sex,group,count\n{rows}".encode())
+    at.button(key="use_table").click().run()
+    assert "counted already" in said(at)
+    assert "table" not in at.session_state
+    offered(at, "As many persons as it says").click().run()
+    at.button(key="use_table").click().run()
+    assert not at.exception
+    assert at.session_state["table"].records() == sum(range(10, 16))
+
+
+def test_in_use_now_says_that_a_change_was_not_taken_over() -> None:
+    at = with_file("people.csv", PEOPLE)
+    at.button(key="use_table").click().run()
+    assert "last changes" not in said(at)
+    at.text_area(key=f"values_{here(at).version}_c1").set_value("m\nf\nx").run()
+    assert "as it was before your last changes" in said(at)
+    at.button(key="use_table").click().run()
+    assert "last changes" not in said(at)
+
+
+def test_only_what_is_said_to_be_known_loses_its_mark() -> None:
+    at = with_file("people.csv", PEOPLE)
+    pills = at.button_group(key=f"known_{here(at).version}_c1")
+    assert pills.value == []
+    pills.set_value(["values", "missing"]).run()
+    sex = here(at).draft("sex").attribute
+    assert sex is not None
+    assert (sex.source, sex.read_from_data) == ("declared", ())
+    at.button_group(key=f"known_{here(at).version}_c1").set_value(["values"]).run()
+    sex = here(at).draft("sex").attribute
+    assert sex is not None
+    assert sex.read_from_data == ("missing",)
+
+
+def test_a_saved_domain_file_holds_how_the_file_is_read() -> None:
+    at = with_file("people.csv", PEOPLE)
+    at.number_input(key=f"last_line_{here(at).version}").set_value(50).run()
+    content = json.dumps(here(at).saved()).encode()
+    assert json.loads(content)["reading"] == {"last_line": 50}
+    again = with_file("people.csv", PEOPLE)
+    uploader = next(f for f in again.file_uploader if f.key == f"domain_{here(again).version}")
+    uploader.set_value(("d.json", content, "application/json")).run()
+    assert not again.exception
+    assert here(again).choices["last_line"] == 50
+    assert here(again).domain() == here(at).domain()
