@@ -30,6 +30,26 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "a release where an estimate should be": lambda: untyped.simplex(RUN.release),
     "clipping a run": lambda: untyped.clip(RUN),
     "a run where a release should be": lambda: untyped.consistent(RUN),
+    "a frame where the table should be": lambda: untyped.run(
+        engine.AimGrem(), FRAME, WORKLOAD, rho=1
+    ),
+    "a list where the workload should be": lambda: untyped.run(
+        engine.AimGrem(), TABLE, [("Hair", "Sex")], rho=1
+    ),
+    "a class where a mechanism should be": lambda: untyped.run(
+        engine.AimGrem, TABLE, WORKLOAD, rho=1
+    ),
+    "a name where a mechanism should be": lambda: untyped.run("aim", TABLE, WORKLOAD, rho=1),
+    "swapped arguments of run": lambda: untyped.run(engine.AimGrem(), WORKLOAD, TABLE, rho=1),
+    "rounds without a budget": lambda: engine.rounds(engine.AimGrem(), TABLE, WORKLOAD),
+    "a seed and a source": lambda: engine.rounds(
+        engine.AimGrem(), TABLE, WORKLOAD, rho=1, seed=0, rng=engine.rehearsal_noise(0)
+    ),
+    "swapped arguments of evaluate": lambda: untyped.evaluate(TABLE, RUN.release),
+    "evaluating a run": lambda: untyped.evaluate(RUN, TABLE),
+    "comparing a release": lambda: untyped.compare(RUN.release, TABLE),
+    "predicting for a domain": lambda: untyped.ResidualPlanner().predict(DOMAIN, rho=1),
+    "a strip of a release": lambda: untyped.charts.filmstrip(RUN.release),
     "a broken seed": lambda: engine.rehearsal_noise(1.5),  # type: ignore[arg-type]
     "a true seed": lambda: engine.rehearsal_noise(True),
     "a negative seed": lambda: engine.rehearsal_noise(np.int64(-1)),  # type: ignore[arg-type]

@@ -75,11 +75,16 @@ def test_epsilon_and_delta_become_rho_and_are_kept_as_the_promise(table: engine.
     assert plain.release.beliefs.keys() == run.release.beliefs.keys()
 
 
+def alone(release: engine.Release) -> dict[str, Any]:
+    """A release without what its table has spent in all runs, which grows with each."""
+    return {name: value for name, value in release.to_dict().items() if name != "table"}
+
+
 @pytest.mark.parametrize("name", list(all_mechanisms()))
 def test_the_same_seed_repeats_a_run_and_no_seed_does_not(name: str, table: engine.Table) -> None:
     workload = engine.Workload.all_kway(table.domain, 2)
     one, two, other = (
-        engine.run(all_mechanisms()[name], table, workload, rho=1, seed=s).release.to_dict()
+        alone(engine.run(all_mechanisms()[name], table, workload, rho=1, seed=s).release)
         for s in (0, 0, None)
     )
     assert one == two
@@ -92,7 +97,7 @@ def test_counts_kept_by_private_change_no_run(table: engine.Table) -> None:
     for mechanism in all_mechanisms().values():
         kept = engine.run(mechanism, private, workload, rho=1, seed=0)
         fresh = engine.run(mechanism, table, workload, rho=1, seed=0)
-        assert kept.release.to_dict() == fresh.release.to_dict()
+        assert alone(kept.release) == alone(fresh.release)
 
 
 def test_progress_grows_to_the_share_spent(table: engine.Table) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.checking import expect
 from engine.completing.release import Release
 from engine.domain import Domain
 from engine.errors import OptionError
@@ -95,6 +96,7 @@ def evaluate(
         OptionError: If release and table have different domains.
         DataError: If a private release was made of the table (``E_PROTECTED``).
     """
+    expect(release, Release, "a Release", "Write evaluate(run.release, table).")
     private = _private(table, release.domain)
     errors = {}
     for estimate in release.estimates():
@@ -144,6 +146,7 @@ def compare(estimate: Estimate, table: CountSource | Private) -> Comparison:
         OptionError: If estimate and table have different domains.
         DataError: If a private release was made of the table (``E_PROTECTED``).
     """
+    expect(estimate, Estimate, "an Estimate", 'Write compare(release.estimate("age"), table).')
     private = _private(table, estimate.domain)
     exact = private.marginal(estimate.attrs).values.astype(np.float64)
     return Comparison(estimate.domain, estimate.attrs, exact, estimate.values, estimate.std)

@@ -282,6 +282,19 @@ class AimGrem:
             completion=completion, total=self.total,
         )  # fmt: skip
 
+    def resumed(self, release: Release, number: int, following: RoundEnded | None) -> AimState:
+        """Return the state after a round, from the release then and the round that followed."""
+        phase: Phase = "finished"
+        if following is not None:
+            adaptive = following.selected is not None
+            phase = ("last" if following.last else "rounds") if adaptive else "whole"
+        budgets = following.rho_measure if following else Fraction(0)
+        select = following.rho_select if following else Fraction(0)
+        return AimState(
+            release.workload, release.beliefs, release.ledger, budgets, select, number, phase,
+            release.rehearsal,
+        )  # fmt: skip
+
     def with_budget(self, state: AimState, *, rho: Fraction) -> AimState:
         """Return the state as if the whole budget were this: for "what if" beside a run.
 

@@ -5,11 +5,15 @@ Pages, widgets, benchmarks and tests all drive mechanisms through ``rounds``.
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, TypeVar
+
+import numpy as np
 
 from engine.accounting import (
     Ledger,
@@ -19,23 +23,34 @@ from engine.accounting import (
     epsilon_from,
     rho_from,
 )
+from engine.checking import expect, found, whole
 from engine.completing.release import SEED_REPEATED, Release
 from engine.errors import (
     BudgetError,
+    DataError,
+    EngineError,
     OptionError,
     RepeatedSeedWarning,
     RunInterruptedError,
     WorkloadError,
 )
-from engine.mechanisms.protocols import Mechanism
+from engine.mechanisms.protocols import Mechanism, Resumable
 from engine.noise import RandomSource, rehearsal_noise
 from engine.odometer import Tally
 from engine.released import Beliefs
 from engine.tables import CountSource, Private
-from engine.trace import Event, Finished, RoundEnded, Started
+from engine.trace import (
+    Event,
+    Finished,
+    RoundEnded,
+    Started,
+    event_from_dict,
+    event_to_dict,
+)
 from engine.workload import Workload
 
 S = TypeVar("S")
+FORMAT = "aim-grem-run/1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +68,36 @@ class Run:
     rounds: tuple[RoundEnded, ...]
     finished: Finished
     release: Release
+
+    def save(self, path: str | Path) -> None:
+        """Write the run, events and release, as JSON; released values only."""
+        content = {
+            "format": FORMAT,
+            "release": self.release.to_dict(),
+            "events": [event_to_dict(event) for event in self.events],
+        }
+        Path(path).write_text(json.dumps(content), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Run:
+        """Read what ``save`` wrote; equal to it, but for a mark that it was read from a file.
+
+        Raises:
+            DataError: If the file is no run (``E_FORMAT``).
+        """
+        try:
+            content = json.loads(Path(path).read_text("utf-8"))
+            if content["format"] != FORMAT:
+                raise ValueError(content["format"])
+            events = [event_from_dict(event) for event in content["events"]]
+            return cls.of(events, Release.from_dict(content["release"]))
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            said = str(error) if isinstance(error, EngineError) else type(error).__name__
+            raise DataError(
+                f"The run cannot be read from {Path(path).name!r} ({said}). Give a file that "
+                "Run.save wrote.",
+                code="E_FORMAT",
+            ) from None
 
     @classmethod
     def of(cls, events: Iterable[Event], release: Release) -> Run:
@@ -86,11 +131,7 @@ class Run:
         Raises:
             OptionError: If the run has no such round.
         """
-        if (
-            isinstance(number, bool)
-            or not isinstance(number, int)
-            or not (0 <= number <= len(self.rounds))
-        ):
+        if not 0 <= (-1 if whole(number) is None else number) <= len(self.rounds):
             raise OptionError(
                 f"There is no round {number!r}; this run has rounds 1 to {len(self.rounds)}, and 0 "
                 "for before the first. Choose one of these."
@@ -102,17 +143,44 @@ class Run:
             ledger = ledger.charge(*event.charges)
         return replace(self.release, beliefs=beliefs, ledger=ledger)
 
+    def state(self, mechanism: Mechanism[S], number: int) -> S:
+        """Rebuild the state after a round, to go on from there: ``rounds(..., state=...)``.
+
+        A fork spends again: what both branches cost adds up, as the table's odometer says.
+
+        Args:
+            mechanism: The one that made the run.
+            number: The round; 0 is before the first one.
+
+        Raises:
+            OptionError: If the run has no such round, was made by another mechanism, or by one
+                whose states cannot be rebuilt.
+        """
+        after = self.at(number)
+        if not isinstance(mechanism, Resumable) or _name(mechanism) != self.release.mechanism:
+            raise OptionError(
+                f"The run was made by {self.release.mechanism}; that mechanism is needed, and one "
+                "whose states follow from what it tells, such as AimGrem."
+            )
+        following = self.rounds[number] if number < len(self.rounds) else None
+        state: S = mechanism.resumed(after, number, following)
+        return state
+
     def __repr__(self) -> str:
         return f"Run({len(self.rounds)} rounds, {self.release!r})"
 
 
 def rounds(
     mechanism: Mechanism[S],
-    private: Private,
+    table: CountSource | Private,
     workload: Workload,
     *,
-    rho: float | Fraction,
-    rng: RandomSource,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    rho: float | Fraction | None = None,
+    seed: int | np.random.Generator | None = None,
+    rng: RandomSource | None = None,
+    state: S | None = None,
 ) -> Iterator[tuple[S, Event]]:
     """Run a mechanism round by round: yields (state after the event, event).
 
@@ -122,17 +190,63 @@ def rounds(
     ``rows_per_person``), zCDP for a person is k² times that for a record: the ledger, which counts
     records, then holds rho / k².
 
+    Args:
+        mechanism: For example ``AimGrem.paper()`` or ``ResidualPlanner()``.
+        table: The private records, or ``Private(table)``, which keeps its counts for the next run.
+        workload: The marginals wanted.
+        epsilon: Budget as an (epsilon, delta) promise; needs ``delta``.
+        delta: Its other half.
+        rho: Budget in zCDP, instead of epsilon and delta.
+        seed: Repeats the run; or a NumPy generator. None takes one seeded by the operating system.
+        rng: The source of randomness itself, instead of a seed.
+        state: Go on from here instead of starting: the budget is the state's, and no budget is
+            given. There is no ``Started`` then.
+
     Raises:
-        BudgetError: If rho is no budget (``E_RHO``).
+        BudgetError: If not exactly one budget is given (``E_BUDGET_AMBIGUOUS``), or it is none.
         DataError, WorkloadError: If table and workload do not belong together, or need more memory
             than there is. Nothing is spent then.
+        OptionError: If an argument is of another kind, or a seed and a source are both given.
+
+    >>> from engine.samples import load_sample
+    >>> table = load_sample("titanic")
+    >>> workload = Workload.all_kway(table.domain, 2)
+    >>> from engine.mechanisms.one_shot import ResidualPlanner
+    >>> for state, event in rounds(ResidualPlanner(), table, workload, rho=0.1, seed=0):
+    ...     print(type(event).__name__)
+    Started
+    RoundEnded
+    Finished
     """
-    _check_belongs(private, workload)
-    total = checked_rho(rho) / workload.domain.rows_per_person**2
+    _check_kinds(mechanism, workload)
+    private = table if isinstance(table, Private) else Private(table)
+    if rng is not None and seed is not None:
+        raise OptionError("A seed and a source of randomness are given; one is needed. Drop one.")
+    source = rehearsal_noise(seed) if rng is None else rng
+    if state is None:
+        total = _budget(epsilon, delta, rho)
+    elif (epsilon, delta, rho) != (None, None, None):
+        raise OptionError("A state has its budget; none is given with it. Drop the budget.")
+    else:
+        total = mechanism.release(state).ledger.total * workload.domain.rows_per_person**2
+    return _rounds(mechanism, private, workload, total, source, state)
+
+
+def _rounds(
+    mechanism: Mechanism[S],
+    private: Private,
+    workload: Workload,
+    rho: Fraction,
+    rng: RandomSource,
+    state: S | None,
+) -> Iterator[tuple[S, Event]]:
     event: Event
-    state, event = mechanism.start(private, workload, rho=total, rng=rng)
-    yield state, event
-    count = 0
+    _check_belongs(private, workload)
+    if state is None:
+        total = rho / workload.domain.rows_per_person**2
+        state, event = mechanism.start(private, workload, rho=total, rng=rng)
+        yield state, event
+    count = int(getattr(state, "round", 0))
     while not mechanism.done(state):
         state, event = mechanism.step(state, private, rng)
         count += 1
@@ -149,7 +263,7 @@ def run(
     epsilon: float | None = None,
     delta: float | None = None,
     rho: float | Fraction | None = None,
-    seed: int | None = None,
+    seed: int | np.random.Generator | None = None,
     progress: Callable[[float, Event], None] | None = None,
 ) -> Run:
     """Run a mechanism to the end.
@@ -161,9 +275,9 @@ def run(
         epsilon: Budget as an (epsilon, delta) promise; needs ``delta``.
         delta: Its other half.
         rho: Budget in zCDP, instead of epsilon and delta.
-        seed: Repeats the run. None takes a generator seeded by the operating system. Either way
-            the noise is a rehearsal's and the release says so. A seed that another run on this
-            table had is warned of (``RepeatedSeedWarning``).
+        seed: Repeats the run; or a NumPy generator. None takes one seeded by the operating system.
+            In each case the noise is a rehearsal's and the release says so. A seed that another run
+            on this table had is warned of (``RepeatedSeedWarning``).
         progress: Called after each event with the share of the budget spent, and the event.
 
     Raises:
@@ -172,12 +286,13 @@ def run(
         RunInterruptedError: If a step fails after something was drawn; it holds the ledger and
             what was released.
     """
+    _check_kinds(mechanism, workload)
     total = _budget(epsilon, delta, rho)
     private = table if isinstance(table, Private) else Private(table)
     private.odometer.check_may_rehearse()
-    rng = rehearsal_noise(seed)
-    repeated = seed is not None and private.odometer.repeats(
-        seed, (repr(mechanism), tuple(workload.weights.items()), total)
+    rng, number = rehearsal_noise(seed), whole(seed)
+    repeated = number is not None and private.odometer.repeats(
+        number, (repr(mechanism), tuple(workload.weights.items()), total)
     )
     if repeated:
         warnings.warn(SEED_REPEATED, RepeatedSeedWarning, stacklevel=2)
@@ -260,6 +375,16 @@ def _budget(epsilon: float | None, delta: float | None, rho: float | Fraction | 
         )
     assert epsilon is not None
     return Fraction(rho_from(epsilon=epsilon, delta=delta))
+
+
+def _check_kinds(mechanism: object, workload: object) -> None:
+    """Refuse what is no mechanism and no workload, before anything fails further down."""
+    if isinstance(mechanism, type) or not isinstance(mechanism, Mechanism):
+        raise OptionError(
+            f"{found(mechanism)} was given where a mechanism is needed. Make one, for example "
+            "engine.AimGrem()."
+        )
+    expect(workload, Workload, "a Workload", "Write Workload.all_kway(table.domain, 2).")
 
 
 def _check_belongs(private: Private, workload: Workload) -> None:

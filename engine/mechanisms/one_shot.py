@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 from engine.accounting import Ledger, checked_rho
+from engine.checking import expect
 from engine.completing.release import Release
 from engine.domain import subsets
 from engine.errors import OptionError
@@ -122,6 +123,7 @@ class _OneShot:
         Raises:
             BudgetError: If rho is no budget.
         """
+        expect(workload, Workload, "a Workload", "Write Workload.all_kway(domain, 2).")
         return predict(workload, self._predicted_beliefs(workload, checked_rho(rho)))
 
     def _plan(self, workload: Workload, rho: Fraction) -> tuple[Allocation, ...]:

@@ -16,9 +16,11 @@ from engine.trace import RoundEnded, Started
 from engine.workload import Workload
 
 S = TypeVar("S")
+S_co = TypeVar("S_co", covariant=True)
 S_contra = TypeVar("S_contra", contravariant=True)
 
 
+@runtime_checkable
 class Mechanism(Protocol[S]):
     """A private mechanism in steps. ``S`` is its state: released values and budgets only."""
 
@@ -60,6 +62,15 @@ class Planned(Protocol):
 
     def planned_rounds(self, workload: Workload) -> int:
         """Return the nominal number of rounds."""
+        ...
+
+
+@runtime_checkable
+class Resumable(Protocol[S_co]):
+    """A mechanism whose state at any round follows from what the run told."""
+
+    def resumed(self, release: Release, number: int, following: RoundEnded | None) -> S_co:
+        """Return the state after a round, from the release then and the round that followed."""
         ...
 
 

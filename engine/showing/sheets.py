@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from engine.checking import expect
 from engine.demonstrating.evaluation import Comparison, compare
 from engine.errors import OptionError
 from engine.mechanisms.base import Run
@@ -76,6 +77,7 @@ def round(run: Run, number: int, *attributes: str | int) -> Sheet:
         OptionError: If the run has no such round.
         DomainError, WorkloadError: If the run does not answer that marginal.
     """
+    expect(run, Run, "a Run", "Give what engine.run returned.")
     after, event = run.at(number), run.events[number]
     domain, workload = after.domain, after.workload
     spent = rounds.ledger(moments.budget(run.events[: number + 1]), at=number)
@@ -131,6 +133,7 @@ def filmstrip(run: Run, *attributes: str | int, frames: int = 4) -> Sheet:
     Raises:
         DomainError, WorkloadError: If the run does not answer that marginal.
     """
+    expect(run, Run, "a Run", "Give what engine.run returned.")
     domain, last = run.release.domain, len(run.rounds)
     gamma = domain.attrs(*attributes) or flat(domain.sizes, selected(run, last))
     instants = sorted({int(k) for k in np.linspace(0, last, max(frames, 2)).round()})
