@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
@@ -23,6 +23,10 @@ _MANY = 4096
 _ATTEMPTS, _AT_ONCE = 4, 1024
 _SMALLEST = -100.0
 """Logarithm of the smallest weight, relative to the largest: a million such are never drawn."""
+
+
+Seed: TypeAlias = int | np.random.Generator | None
+"""What repeats a run: a whole number, or a generator; None for fresh randomness."""
 
 
 class RandomSource(Protocol):
@@ -76,7 +80,7 @@ class Rehearsal:
 
     __slots__ = ("_generator",)
 
-    def __init__(self, seed: int | np.random.Generator | None = None) -> None:
+    def __init__(self, seed: Seed = None) -> None:
         if isinstance(seed, np.random.Generator):
             self._generator = seed
             return
@@ -142,7 +146,7 @@ def _weights(log_weights: FloatArray, top: float) -> FloatArray:
     return np.exp(weights, out=weights)
 
 
-def rehearsal_noise(seed: int | np.random.Generator | None = None) -> Rehearsal:
+def rehearsal_noise(seed: Seed = None) -> Rehearsal:
     """Return a source of demonstration noise; the same seed repeats the same run."""
     return Rehearsal(seed)
 

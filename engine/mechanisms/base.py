@@ -13,8 +13,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-
 from engine.accounting import (
     Ledger,
     checked_delta,
@@ -35,7 +33,7 @@ from engine.errors import (
     WorkloadError,
 )
 from engine.mechanisms.protocols import Mechanism, Resumable
-from engine.noise import RandomSource, rehearsal_noise
+from engine.noise import RandomSource, Seed, rehearsal_noise
 from engine.odometer import Tally
 from engine.released import Beliefs
 from engine.tables import CountSource, Private
@@ -178,7 +176,7 @@ def rounds(
     epsilon: float | None = None,
     delta: float | None = None,
     rho: float | Fraction | None = None,
-    seed: int | np.random.Generator | None = None,
+    seed: Seed = None,
     rng: RandomSource | None = None,
     state: S | None = None,
 ) -> Iterator[tuple[S, Event]]:
@@ -263,7 +261,7 @@ def run(
     epsilon: float | None = None,
     delta: float | None = None,
     rho: float | Fraction | None = None,
-    seed: int | np.random.Generator | None = None,
+    seed: Seed = None,
     progress: Callable[[float, Event], None] | None = None,
 ) -> Run:
     """Run a mechanism to the end.
