@@ -221,6 +221,8 @@ def rounds(
     if rng is not None and seed is not None:
         raise OptionError("A seed and a source of randomness are given; one is needed. Drop one.")
     source = rehearsal_noise(seed) if rng is None else rng
+    if source.rehearsal:
+        private.odometer.check_may_rehearse()
     if state is None:
         total = _budget(epsilon, delta, rho)
     elif (epsilon, delta, rho) != (None, None, None):
@@ -287,7 +289,6 @@ def run(
     _check_kinds(mechanism, workload)
     total = _budget(epsilon, delta, rho)
     private = table if isinstance(table, Private) else Private(table)
-    private.odometer.check_may_rehearse()
     rng, number = rehearsal_noise(seed), whole(seed)
     repeated = number is not None and private.odometer.repeats(
         number, (repr(mechanism), tuple(workload.weights.items()), total)
