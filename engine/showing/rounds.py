@@ -135,7 +135,7 @@ def _candidates(read: Plain) -> Columns:
     )  # fmt: skip
 
 
-_TERMS = ["error term", "noise term", "score: error less noise"]
+_TERMS = ["error term", "noise term", "score"]
 
 
 @form

@@ -74,12 +74,18 @@ def _arrow(figure: Figure) -> dict[str, bytes]:
     """The figure's numbers as Arrow, column by column: what the browser gets, made once."""
     sources = {}
     for name, columns in figure.columns.items():
-        table = pa.table({field: pa.array(values) for field, values in columns.items()})
+        table = pa.table({field: _column(values) for field, values in columns.items()})
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, table.schema) as stream:
             stream.write_table(table)
         sources[name] = sink.getvalue().to_pybytes()
     return sources
+
+
+def _column(values: list[Any]) -> pa.Array:
+    if all(value is None for value in values):  # numbers, none of them known
+        return pa.array(values, pa.float64())
+    return pa.array(values)
 
 
 def picked(key: str) -> list[dict[str, Any]]:
