@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import inspect
 import pickle
+import pkgutil
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
@@ -14,31 +16,20 @@ import pandas as pd
 import pytest
 
 import engine
-from engine import charts, views
+from engine import charts, showing, views
 from engine.charts import NOT_PRIVATE, PUBLIC, RELEASED, Badge, Figure, Limits
 from engine.demonstrating import comparison
-from engine.showing import (
-    contenders,
-    lattice,
-    learning,
-    learning_rounds,
-    noise_shape,
-    plan,
-    rounds,
-    runs,
-    tables,
-    touched,
-    versus,
-)
+from engine.showing import contenders, learning, learning_rounds, poured, versus
 from engine.showing.badges import badge_of
 from engine.showing.frame import Frame
 from pages.parts import lessons, session
 from tests.pages.test_charts import watched
 
-ROOMS: tuple[ModuleType, ...] = (
-    contenders, lattice, learning, learning_rounds, noise_shape, plan, rounds, runs, tables,
-    touched, versus,
-)  # fmt: skip
+ROOMS: tuple[ModuleType, ...] = tuple(
+    importlib.import_module(f"engine.showing.{found.name}")
+    for found in pkgutil.iter_modules(showing.__path__)
+    if found.name not in ("sheets", "notebook")  # these put together what others drew
+)
 Drawn = Callable[[Any], Figure]
 
 
@@ -113,6 +104,9 @@ def _of_a_run(run: session.Watched, made: dict[str, Any]) -> dict[str, tuple[Any
         ),
         "rounds.measured": (made["measured"], charts.measured),
         "lattice.lattice": (made["allocation"], charts.lattice),
+        "poured.poured": (
+            made["allocation"], lambda f: poured.poured(f, ink="#000000", height=300)
+        ),
         "touched.touched": (
             made["touched"], lambda f: charts.touched(f, names, threshold=None)
         ),
@@ -215,6 +209,7 @@ def test_no_chart_is_left_out_of_that_walk(drawn: dict[str, tuple[Any, Drawn]]) 
         and value.__module__ == room.__name__
         and not name.startswith("_")
         and inspect.signature(value).return_annotation == "Figure"
+        and name != "drawn"  # what all of them are made with
     }
     assert found == {*drawn, "learning.stages"}  # stages are made up, by their type
 

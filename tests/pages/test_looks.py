@@ -41,8 +41,7 @@ def lab(colour: str) -> Any:
 
 
 def styles() -> dict[str, str]:
-    entries = catalogue.ENTRIES if hasattr(catalogue, "ENTRIES") else catalogue._ENTRIES
-    return {entry.key: entry.style.colour for entry in entries if "comparison" in entry.places}
+    return {entry.key: entry.style.colour for entry in catalogue.entries("comparison")}
 
 
 def test_no_two_mechanisms_have_colours_that_look_alike() -> None:
@@ -117,7 +116,7 @@ def test_lines_carry_their_names_and_need_no_legend() -> None:
     names = ("ε = 1", "a setting with quite a long name")
     figure = versus.overlay(frame, names)
     ends = figure.columns["ends"]
-    assert [name.strip("\u200b") for name in ends["name"]][0] == names[0]
+    assert ends["name"][0].strip("\u200b") == names[0]
     assert "\n" in ends["said"][1]
     assert all(
         channel.get("legend", 0) is None
