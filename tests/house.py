@@ -31,6 +31,7 @@ FLAT = (
     "accounting",
     "odometer",
     "noise",
+    "exact_draws",
     "exact_noise",
     "released",
     "planner",

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 import engine
-from engine import axes, exact_noise, measure
+from engine import axes, exact_draws, measure
 from engine.exact_noise import ExactNoise
 from engine.measure import centred, measure_error, measure_marginal, measure_residuals
 from engine.noise import RandomSource
@@ -182,7 +182,7 @@ def test_a_ledger_that_refuses_does_so_before_exact_noise_is_drawn(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     private, rng = case((3, 4))[0], ExactNoise()
-    monkeypatch.setattr(exact_noise.os, "urandom", lambda _: pytest.fail("drawn"))
+    monkeypatch.setattr(exact_draws.os, "urandom", lambda _: pytest.fail("drawn"))
     with pytest.raises(engine.BudgetError):
         measure_marginal(
             private, (0,), rho=Fraction(1), ledger=engine.Ledger(Fraction(1, 2)), rng=rng

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import engine
-from engine import exact_noise, measure
+from engine import exact_draws, exact_noise, measure, tables
 from engine.accounting import Ledger
 from engine.exact_noise import ExactNoise
 from engine.mechanisms import aim_grem
@@ -82,7 +82,7 @@ def test_an_exact_step_that_charges_half_is_caught(monkeypatch: pytest.MonkeyPat
     def half(ledger: Ledger, rng: Any, *charges: engine.Charge) -> Ledger:
         return charge(ledger, rng, *(engine.Charge(c.what, c.attrs, c.rho / 2) for c in charges))
 
-    monkeypatch.setattr(measure, "charged", half)
+    monkeypatch.setattr(tables, "charged", half)
     with pytest.raises(engine.BudgetError, match="Charge before drawing"):
         caught(engine.ResidualPlanner())
 
@@ -108,7 +108,7 @@ def test_an_exact_choice_at_twice_its_epsilon_is_caught(monkeypatch: pytest.Monk
 
 
 def test_an_exact_choice_that_is_not_charged_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    def free(log_weights: Any, closure: Any, *, rho: Any, ledger: Any, rng: Any) -> Any:
+    def free(log_weights: Any, closure: Any, *, ledger: Any, rng: Any, **_: Any) -> Any:
         scores = exact_noise.GridScores.of(log_weights, Fraction(1))
         return ledger, closure[1 + rng.choose_exactly(scores)]
 
@@ -126,7 +126,7 @@ class Halved(ExactTape):
     def noisy(self, exact: np.ndarray, *, variance: Fraction, sensitivity: int) -> Any:
         drawn = super().noisy(exact, variance=variance, sensitivity=sensitivity)
         if self._source is None:
-            noise = exact_noise.discrete_gaussian(exact.size, variance=variance / 2)
+            noise = exact_draws.discrete_gaussian(exact.size, variance=variance / 2)
             drawn = self.results[-1] = exact + noise.reshape(exact.shape)
         return drawn
 

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from engine import exact_noise
+from engine import exact_draws
+from engine.exact_noise import GridScores
 from engine.noise import probabilities
 from tests.reference import exact_noise as twin
 from tests.statistical.p_values import frequency_p_value, variance_p_value
@@ -42,7 +43,7 @@ def pmf_p_value(draws: np.ndarray, variance: float) -> float:
 
 def gaussian(variance: Fraction, count: int = DRAWS) -> np.ndarray:
     """Draws of the engine's own sampler."""
-    return exact_noise.discrete_gaussian(count, variance=variance)
+    return exact_draws.discrete_gaussian(count, variance=variance)
 
 
 @pytest.mark.parametrize("variance", VARIANCES, ids=str)
@@ -153,7 +154,7 @@ def loose(x: Fraction) -> tuple[int, int]:
 def test_bernoulli_exp_succeeds_with_probability_exp_minus_x(x: Fraction, bounds: Bounds) -> None:
     count = 40_000 if bounds is tight else 8_000
     low, high = (np.full(count, b, dtype=np.int64) for b in bounds(x))
-    yes = int(exact_noise.bernoulli_exp(low, high, lambda _: x).sum())
+    yes = int(exact_draws.bernoulli_exp(low, high, lambda _: x).sum())
     assert stats.binomtest(yes, count, float(np.exp(-float(x)))).pvalue > EXACT_ALPHA
     if x > Fraction(1, 2):
         assert stats.binomtest(yes, count, float(np.exp(-1.2 * float(x)))).pvalue < EXACT_ALPHA
@@ -164,10 +165,10 @@ def test_bernoulli_exp_of_a_large_number_is_drawn_factor_by_factor() -> None:
     x, count = Fraction(129, 2), 4_000
     low = np.full(count, 64 << 40, dtype=np.int64)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(exact_noise, "_survivors", lambda f: np.ones(len(f), dtype=bool))
-        yes = int(exact_noise.bernoulli_exp(low, low, lambda _: x).sum())
+        patch.setattr(exact_draws, "_survivors", lambda f: np.ones(len(f), dtype=bool))
+        yes = int(exact_draws.bernoulli_exp(low, low, lambda _: x).sum())
     assert stats.binomtest(yes, count, float(np.exp(-0.5))).pvalue > EXACT_ALPHA
-    assert not exact_noise.bernoulli_exp(low, low, lambda _: x).any()
+    assert not exact_draws.bernoulli_exp(low, low, lambda _: x).any()
 
 
 # -- choices (T6) ----------------------------------------------------------------------------------
@@ -182,7 +183,7 @@ SCORES = [
 def test_exact_choices_follow_the_softmax(units: list[int], rate: Fraction) -> None:
     draws = 3_000
     scores = np.array(units)
-    found = np.array([exact_noise.softmax(scores, rate) for _ in range(draws)])
+    found = np.array([exact_draws.softmax(scores, rate) for _ in range(draws)])
     law = probabilities((scores - scores.max()) * float(rate))
     assert frequency_p_value(found, law) > EXACT_ALPHA
     slow = np.array([twin.softmax([u * rate for u in units]) for _ in range(1_000)])
@@ -195,12 +196,12 @@ def test_exact_choices_follow_the_softmax(units: list[int], rate: Fraction) -> N
 @pytest.mark.slow
 def test_many_exact_choices_refuse_permute_and_flip_and_an_epsilon_three_percent_off() -> None:
     units, rate = np.array([1, 0, 0]), Fraction(1, 2)
-    found = np.array([exact_noise.softmax(units, rate) for _ in range(100_000)])
+    found = np.array([exact_draws.softmax(units, rate) for _ in range(100_000)])
     law = probabilities(units * 0.5)
     assert frequency_p_value(found, law) > EXACT_ALPHA
     assert frequency_p_value(permute_and_flip(units * 0.5, seed=2), law) < EXACT_ALPHA
     more = np.array([6, 3, 0]), Fraction(1)
-    far = np.array([exact_noise.softmax(*more) for _ in range(200_000)])
+    far = np.array([exact_draws.softmax(*more) for _ in range(200_000)])
     assert frequency_p_value(far, probabilities(more[0] * 1.0)) > EXACT_ALPHA
     assert frequency_p_value(far, probabilities(more[0] * 1.03)) < EXACT_ALPHA
 
@@ -211,11 +212,11 @@ def test_exact_choices_and_opendp_s_have_one_law() -> None:
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64", monotonic=False)
     opendp = dp.m.make_noisy_max(*space, dp.zero_concentrated_divergence(), scale=2.0)
     theirs = np.array([opendp([3, 0, 1]) for _ in range(4_000)])
-    ours = np.array([exact_noise.softmax(np.array([3, 0, 1]), Fraction(1, 2)) for _ in theirs])
+    ours = np.array([exact_draws.softmax(np.array([3, 0, 1]), Fraction(1, 2)) for _ in theirs])
     law = probabilities(np.array([1.5, 0.0, 0.5]))
     for found in (theirs, ours):
         assert frequency_p_value(found, law) > EXACT_ALPHA
         assert frequency_p_value(found, probabilities(np.array([3.0, 0.0, 1.0]))) < EXACT_ALPHA
     # Both say that it costs epsilon² / 8.
-    scores = exact_noise.GridScores(np.array([3, 0, 1]), 1, Fraction(1))
+    scores = GridScores(np.array([3, 0, 1]), 1, Fraction(1))
     assert opendp.map(1) == pytest.approx(float(scores.rho), rel=1e-9)
