@@ -18,6 +18,12 @@ _OUTER = ("pages", "ingest", "widgets")
 hypothesis.settings.register_profile(
     "ci", derandomize=True, max_examples=60, deadline=None, database=None, print_blob=True
 )
+# Planted faults (tests/faults): that an example fails is all there is to know, not which is least.
+hypothesis.settings.register_profile(
+    "faults",
+    hypothesis.settings.get_profile("ci"),
+    phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
+)
 hypothesis.settings.register_profile("long", max_examples=2_000, deadline=None, database=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 

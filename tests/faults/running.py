@@ -99,6 +99,7 @@ class Copy:
             os.environ["NUMBA_CACHE_DIR"] = str(self.cache)
             os.environ["PYTHONPATH"] = str(self.root)
             os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+            os.environ["HYPOTHESIS_PROFILE"] = "faults"  # nothing is shrunk
             sys.dont_write_bytecode = True
             import numba
 

@@ -22,7 +22,7 @@ EXACT_COVARIANCE = (
     "tests/test_exact_measure.py::test_an_exactly_measured_residual_has_covariance_sigma_squared_v"
 )
 EXACT_COST = "tests/test_exact_measure.py::test_what_is_drawn_costs_exactly_what_is_charged"
-NOISE_LAW = "tests/test_noise.py::test_noise_scales_with_the_standard_deviation_not_the_variance"
+NOISE_LAW = "tests/statistical/test_noise_law.py::test_the_source_s_noise_is_normal_with_the_variance_asked_for"
 SENSITIVE = (
     "tests/test_sensitivity.py::test_one_record_moves_no_log_weight_by_more_than_half_of_epsilon"
 )
