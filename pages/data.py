@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 
 import pandas as pd
 import streamlit as st
@@ -12,7 +11,7 @@ from engine.domain import Domain
 from engine.errors import EngineError
 from engine.ingest import Choices, Preview
 from engine.ingest.notes import counted
-from pages.parts import domain_editor, host, reading, samples, study, upload
+from pages.parts import domain_editor, host, overview, reading, samples, session, study, upload
 from pages.parts.frame import through_app
 from pages.parts.text import plain
 from pages.parts.upload import Upload
@@ -45,25 +44,10 @@ def choose_sample() -> None:
         table = samples.shipped_table(name)
         upload.put(table, domain, name=card.title, source=source, sample=name)
     with st.expander("Its attributes and values"):
-        _overview(domain)
+        overview.attributes(domain)
     questions = [f"- {plain(question)}" for question in card.questions[:4]]
     if questions:
         st.markdown("**What it can answer**\n\n" + "\n".join(questions))
-
-
-def _overview(domain: Domain) -> None:
-    rows = [
-        {
-            "attribute": attribute.name,
-            "kind": attribute.kind,
-            "values": attribute.size,
-            "such as": ", ".join(list(attribute.labels[:4])),
-            "missing": attribute.missing.rule if attribute.missing else "",
-            "from": attribute.source,
-        }
-        for attribute in domain
-    ]
-    st.dataframe(pd.DataFrame(rows), hide_index=True, alt="The attributes and their values")
 
 
 # -- names only ---------------------------------------------------------------------------------
@@ -85,8 +69,8 @@ def type_names() -> None:
     except EngineError as error:
         st.error(plain(error, longest=600), icon=":material/error:")
         return
-    _overview(domain)
-    size_meter(domain)
+    overview.attributes(domain)
+    overview.size_meter(domain)
     if st.button("Plan with these names", type="primary", key="use_names"):
         upload.put(None, domain, name="Typed domain", source="declared")
 
@@ -119,8 +103,9 @@ def own_table() -> None:
 
 def _uploader() -> None:
     st.markdown(
-        "Any CSV, Excel or Parquet file up to 50 MB, compressed with gzip or not. It stays in this "
-        "session's memory on this computer and is written nowhere."
+        "Any CSV, Excel or Parquet file up to 50 MB, compressed with gzip or not, or a file of "
+        "SPSS, Stata or SAS. It stays in this session's memory on this computer and is written "
+        "nowhere."
     )
     number = st.session_state.get("upload_number", 0)
     file = st.file_uploader(
@@ -221,8 +206,8 @@ def _domain(here: Upload) -> None:
         st.error(plain(error, longest=600), icon=":material/error:")
         _exchange(here, None)
         return
-    _overview(domain)
-    size_meter(domain)
+    overview.attributes(domain)
+    overview.size_meter(domain)
     _exchange(here, domain)
     _use(here, domain)
 
@@ -264,30 +249,6 @@ def _people(here: Upload) -> None:
             f"Up to {here.rows_per_person:,} rows a person: the privacy cost is "
             f"{here.rows_per_person**2:,} times that of one row."
         )
-
-
-def size_meter(domain: Domain) -> None:
-    """Say how large what could be asked for is, before anything runs; from the domain alone."""
-    cells = upload.sizes(domain)
-    one, two, three, everything = st.columns(4)
-    one.metric("Cells, one attribute", _amount(cells["one"]))
-    two.metric("Cells, all pairs", _amount(cells["two"]))
-    three.metric("Cells, all triples", _amount(cells["three"]))
-    everything.metric("Possible records", _amount(cells["all"]))
-    if cells["two"] > 30_000_000:
-        st.warning(
-            "All pairs together are too large to hold on a page. Use coarser bins, or fewer "
-            "attributes.",
-            icon=":material/data_usage:",
-        )
-
-
-def _amount(number: int) -> str:
-    if number < 100_000:
-        return f"{number:,}"
-    if number < 10**15:
-        return f"{number:.3g}" if number >= 10**9 else f"{number / 1e6:,.3g} M"
-    return f"10^{math.floor(math.log10(number))}"
 
 
 def _exchange(here: Upload, domain: Domain | None) -> None:
@@ -342,9 +303,15 @@ def _use(here: Upload, domain: Domain) -> None:
             "no private release. Say what you know without looking at the rows to change that.",
             icon=":material/school:",
         )
-    if st.button("Use this table", type="primary", key="use_table"):
+    with st.container(horizontal=True):
+        use = st.button("Use this table", type="primary", key="use_table")
+        rows = here.preview is not None and not here.preview.schema_only
+        watch = rows and st.button("Use it and watch a run", key="use_and_watch")
+    if use or watch:
         with st.spinner("Encoding …"):
-            here.use()
+            used = here.use()
+        if used and watch:
+            _watch(here)
     if here.refused:
         st.error(plain(here.refused, longest=900), icon=":material/error:")
     if here.used is not None:
@@ -356,6 +323,17 @@ def _use(here: Upload, domain: Domain) -> None:
             parts.append(f"{here.used.dropped:,} rows left out")
         counts = f" {'; '.join(parts)} (not private)." if parts else ""
         st.success(f"Ready: the other pages use this table now.{counts}", icon=":material/check:")
+
+
+def _watch(here: Upload) -> None:
+    """Start a run of the study on the table just taken over, and go to its rounds."""
+    try:
+        with st.spinner("Counting …"):
+            session.start(study.settings())
+    except EngineError as error:
+        here.refused = str(error)
+        return
+    st.switch_page("pages/rounds.py")
 
 
 def page() -> None:

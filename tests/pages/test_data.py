@@ -392,3 +392,11 @@ def test_a_saved_domain_file_holds_how_the_file_is_read() -> None:
     assert not again.exception
     assert here(again).choices["last_line"] == 50
     assert here(again).domain() == here(at).domain()
+
+
+def test_one_click_after_the_upload_leads_to_the_rounds_of_ones_own_table() -> None:
+    at = with_file("people.csv", PEOPLE)
+    at.button(key="use_and_watch").click().run()
+    assert not at.exception
+    run = at.session_state["visit"].run
+    assert (run.settings.sample, run.title, run.records) == ("own", "people.csv", 120)
