@@ -428,12 +428,12 @@ def kill_at_random(account: TableAccount, log: Path, times: int) -> None:
 
 
 @pytest.mark.slow
-def test_two_hundred_kills_at_random_and_at_each_statement(
+def test_two_hundred_kills_at_random_and_at_every_third_statement(
     account: TableAccount, tmp_path: Path
 ) -> None:
     account = account.account.table("people", secret=SECRET, total=1000)
     kill_at_random(account, tmp_path / "log", 200)
-    kill_at_statements(account, tmp_path / "log", range(400))
+    kill_at_statements(account, tmp_path / "log", range(0, 400, 3))
     for release_ in account.unfinished:
         account.abandon(release_)
     assert account.spent == charges(account)
