@@ -15,17 +15,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from tests.reference import dense
+from tests.reference.completed_rounds import Problem
+from tests.reference.completion import Completion
 
 Attrs = tuple[int, ...]
 SLACK = Fraction(1, 10**9)
 """Relative: log weights are floating-point numbers, so a ratio of two runs has their rounding."""
 AGREE = 1e-8
 """Relative to the largest: log weights computed in another order of summation."""
+FITTED = 1e-6
+"""The same where completed tables are fitted, which stops somewhere."""
+Scored = Literal["grem", "errors", "completed", "lowered"]
+"""What selection goes by: errors of GReM's tables less noise, errors alone (MWEM), or errors of
+completed tables less noise, with the total as it is or lowered."""
 
 
 @dataclass
@@ -37,6 +44,7 @@ class Odometer:
     records: np.ndarray
     neighbour: np.ndarray
     rho: Fraction
+    scored: Scored = "grem"
     violations: list[str] = field(default_factory=list)
     spent: Fraction = Fraction(0)
     charged: Fraction = Fraction(0)
@@ -58,11 +66,15 @@ class Odometer:
             measurements = list(getattr(event, "measurements", ()))
             if getattr(event, "rho_select", None) and getattr(event, "selected", None) is not None:
                 self._selection(event, next(charges, None), next(draws, None), beliefs)
-            self._measurements(list(charges), list(measurements), draws)
+            left = list(charges)
+            asked = [c for c in left if c.what == "select" and hasattr(event, "decision")]
+            self._measurements([c for c in left if c not in asked], list(measurements), draws)
             for m in measurements:
                 z, a = beliefs.get(m.attrs, (np.zeros_like(m.values), 0.0))
                 total = a + m.precision
                 beliefs[m.attrs] = ((a * z + m.precision * m.values) / total, total)
+            for charge in asked:
+                self._asked(charge, next(draws, None), beliefs)
         if next(draws, None) is not None:
             self._say("something was drawn that no event tells of")
         if self.spent > self.rho * (1 + SLACK):
@@ -165,9 +177,10 @@ class Odometer:
         cost = Fraction(drawn) ** 2 / 8
         # The scores at the executed history, straight from MATH section 7.
         expected = [self._scores(r, event, beliefs) for r in (self.records, self.neighbour)]
+        agree = FITTED if self.scored in ("completed", "lowered") else AGREE
         for found, wanted in zip((here, there), expected, strict=True):
             scale = max(1.0, float(np.abs(wanted).max()))
-            if float(np.abs(found - wanted).max()) > AGREE * scale:
+            if float(np.abs(found - wanted).max()) > agree * scale:
                 self._say(f"round {event.round} scores otherwise than its budgets say")
                 break
         exact = expected[0] - expected[1]
@@ -178,8 +191,38 @@ class Odometer:
             )
         self.spent += min(cost, charge.rho) if cost <= charge.rho * (1 + 10 * SLACK) else cost
 
+    def _asked(self, charge: Any, draw: Any, beliefs: dict[Attrs, Any]) -> None:
+        """The mean error of the tables, asked for once with noise: its exact cost."""
+        self.charged += charge.rho
+        if self.scored not in ("completed", "lowered"):
+            self._say("the start asks for the error of tables that are not completed")
+            return
+        if draw is None or draw[0][0] != "gaussian" or draw[0][1][0] != ():
+            self._say("the start asks for an error without a draw")
+            return
+        (_, (_, variance)), (_, (_, other)) = draw
+        if variance != other:
+            self._say("the variance of the error asked for depends on the records")
+        problem, tables = self._completed(beliefs)
+        errors = [problem.mean_error(r, tables) for r in (self.records, self.neighbour)]
+        # Whole numbers one apart at most; taken as one apart where the twin is at an edge.
+        moved = max(abs(errors[0] - errors[1]), 1)
+        cost = Fraction(moved) ** 2 / (2 * Fraction(variance))
+        if cost > charge.rho * (1 + SLACK):
+            self._say(f"asking costs {float(cost)}, charged {float(charge.rho)}")
+        self.spent += cost
+
+    def _completed(self, beliefs: dict[Attrs, Any]) -> tuple[Problem, Completion]:
+        tables = Completion(self.sizes, dict(beliefs), self.scored == "lowered")
+        return Problem(self.sizes, self.weights), tables
+
     def _scores(self, records: np.ndarray, event: Any, beliefs: dict[Attrs, Any]) -> np.ndarray:
+        if self.scored in ("completed", "lowered"):
+            problem, tables = self._completed(beliefs)
+            return problem.log_weights(records, tables, event.rho_measure, event.rho_select)
         sigma = math.sqrt(1 / (2 * event.rho_measure))
+        if self.scored == "errors":
+            sigma = 0.0
         scores, weights = [], []
         for gamma in self._closure[1:]:
             shape = [self.sizes[i] for i in gamma]
