@@ -38,7 +38,11 @@ def checks(here: Upload) -> None:
 
 def _question(here: Upload, note: ingest.Note, place: int) -> None:
     with st.container(border=True):
-        st.markdown(plain(note.sentence, longest=600))
+        assert here.preview is not None
+        labels = [here.preview.labels[int(column[1:])] for column in note.columns]
+        named = ", ".join(f"**{plain(label, longest=40)}**" for label in labels if label.strip())
+        sentence = plain(note.sentence, longest=600)
+        st.markdown(f"{named}: {sentence}" if named else sentence)
         if note.code == "W_VARIANTS":
             _variants(here, note)
         with st.container(horizontal=True):
