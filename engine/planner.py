@@ -228,7 +228,7 @@ def plan_sum(workload: Workload, *, rho: Fraction) -> WorkloadPlan:
         ResidualPlanner (Xiao et al. 2023); MATH section 6. Nothing is known yet, so the water
         level never meets a bound and x = C ratio / sum(cost * ratio).
     """
-    taus, costs = _measurable(workload)
+    taus, costs = measurable(workload)
     cost = np.array([float(c) for c in costs])
     ratio = np.sqrt(_workload_ratio_squared(workload, taus))
     precision = water_fill(cost, ratio, np.zeros(len(taus)), float(2 * rho))
@@ -253,7 +253,7 @@ class _Residuals(NamedTuple):
 # Every round asks again.
 @lru_cache(maxsize=4)
 def _residuals(workload: Workload) -> _Residuals:
-    taus, costs = _measurable(workload)
+    taus, costs = measurable(workload)
     position = {tau: k for k, tau in enumerate(taus)}
     cost = np.array([float(c) for c in costs])
     ratio = np.sqrt(_workload_ratio_squared(workload, taus))
@@ -314,7 +314,8 @@ def _positions(every: _Residuals, among: Set[AttributeSet]) -> list[int]:
     return sorted(k for k in found if k is not None)
 
 
-def _measurable(workload: Workload) -> tuple[tuple[AttributeSet, ...], list[Fraction]]:
+def measurable(workload: Workload) -> tuple[tuple[AttributeSet, ...], list[Fraction]]:
+    """Return the residuals of the closure without one-valued attributes, and what each costs."""
     sizes = workload.domain.sizes
     taus = tuple(tau for tau in workload.closure if all(sizes[i] > 1 for i in tau))
     return taus, [privacy_cost(workload.domain.shape(tau)) for tau in taus]

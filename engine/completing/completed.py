@@ -256,6 +256,10 @@ class Completed:
             return self._measured[tau][1]
         return self._found(tau, self._below(tau))[1]
 
+    def gain(self, tau: AttributeSet) -> FloatArray:
+        """What a measured interaction says of its own size: ``shrinkage.Evidence.gain``."""
+        return self._evidence_of(tau).gain
+
     def _learnable(self) -> dict[int, FloatArray | None]:
         """Degrees of which nearly all interactions were measured.
 

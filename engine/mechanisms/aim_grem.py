@@ -20,6 +20,7 @@ from engine.domain import subsets
 from engine.errors import BudgetError, OptionError
 from engine.forecast import predicted_l1
 from engine.measure import measure_error, measure_marginal, measure_residuals
+from engine.mechanisms import choosing
 from engine.mechanisms.measuring import measure_selected
 from engine.mechanisms.memory import fits_memory, memory_needed, require_memory
 from engine.mechanisms.options import check_omission, choice
@@ -66,14 +67,14 @@ ANNEALING = 4
 _PER_CELL = 11
 """Bytes for each cell where errors, or all residuals, are kept as float64."""
 _PLAIN = {"allocation": "marginal", "nominal": "closure", "finish": "rounds"}
-_IN_LOOP = {"allocation": "workload", "nominal": "attribute", "finish": "auto"}
+_IN_LOOP = {"allocation": "workload", "nominal": "attribute", "finish": "plan"}
 """What goes with completed tables in the loop, unless the caller says otherwise."""
 
 AnyCandidates: TypeAlias = Candidates | CompletedCandidates
 C = TypeVar("C", Candidates, CompletedCandidates)
-Phase: TypeAlias = Literal["rounds", "last", "whole", "finished"]
-"""What comes next: a round with others after it, the last round, the last round measuring the whole
-workload, or nothing."""
+Phase: TypeAlias = Literal["rounds", "last", "step", "whole", "finished"]
+"""What comes next: a round with others after it, the last round, a round that measures the whole
+workload with others after it, the last such round, or nothing."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -112,8 +113,8 @@ class AimState:
 
     @property
     def whole(self) -> bool:
-        """Whether the next round, the last, measures the whole workload and selects nothing."""
-        return self.phase == "whole"
+        """Whether the next round measures the whole workload and selects nothing."""
+        return self.phase in ("step", "whole")
 
     def __repr__(self) -> str:
         stands = f"round {self.round}, next: {self.phase}"
@@ -145,8 +146,10 @@ class AimGrem:
             the loop.
         nominal: Number of rounds that the first round budgets are made for: twice the closure (the
             paper's) or AIM's 16 an ``"attribute"``. None: the latter in the loop.
-        finish: ``"auto"`` measures the whole workload at once where that promises more than
-            rounds, ``"rounds"`` never does. None: auto in the loop.
+        finish: ``"plan"`` shares the budget by the expected sizes of interactions, in a few steps,
+            where that promises more than rounds (``choosing``); ``"auto"`` measures the whole
+            workload at once where the error there is, asked for with noise, is large enough;
+            ``"rounds"`` does neither. None: plan in the loop.
 
     Raises:
         OptionError: If an option is none of these.
@@ -163,7 +166,7 @@ class AimGrem:
     in_loop: bool = True
     allocation: Literal["marginal", "workload"] | None = None
     nominal: Literal["closure", "attribute"] | None = None
-    finish: Literal["rounds", "auto"] | None = None
+    finish: Literal["rounds", "auto", "plan"] | None = None
     total: Total = UNBIASED
 
     def __post_init__(self) -> None:
@@ -182,7 +185,8 @@ class AimGrem:
         for name, value in fitting.items():
             if getattr(self, name) is None:
                 object.__setattr__(self, name, value)
-            choice(name, getattr(self, name), (_PLAIN[name], _IN_LOOP[name]))
+            also = ("auto",) if name == "finish" and in_loop else ()
+            choice(name, getattr(self, name), (_PLAIN[name], *also, _IN_LOOP[name]))
 
     @classmethod
     def paper(cls) -> AimGrem:
@@ -252,6 +256,8 @@ class AimGrem:
         decision = None
         if not state.finished and self.finish == "auto":
             state, decision = self._decide(state, private, rng)
+        if not state.finished and self.finish == "plan":
+            state, decision = self._choose(state)
         if state.phase == "rounds":
             state = _plan_last(state)
         return state, self._started(state, rho, measured, decision)
@@ -470,6 +476,15 @@ class AimGrem:
         compared += f" That is at least {times} will be left."
         return _plan_whole(state), f"Everything at once. {compared}"
 
+    def _choose(self, state: AimState) -> tuple[AimState, str]:
+        """Decide by forecasts from released values: by size in a few steps, or rounds."""
+        if not fits_memory(memory_needed(state.workload, per_cell=_PER_CELL)):
+            return state, "Rounds. Measuring everything would take more memory than there is."
+        by_size, said = choosing.decide(
+            state.workload, state.beliefs, state.ledger.left, self.total
+        )
+        return (_plan_step(state) if by_size else state), said
+
     def _mean_error(self, state: AimState, private: Private) -> int:
         candidates = self._candidates(state, private)
         error = mean_error(candidates)
@@ -479,18 +494,18 @@ class AimGrem:
     def _finish(
         self, state: AimState, private: Private, rng: RandomSource
     ) -> tuple[AimState, RoundEnded]:
-        """Measure every residual of the workload with what is left."""
-        # What its size already says of an interaction is worth as much as a measurement.
-        expected = completed.expected_precisions(state.workload.layout, state.beliefs, self.total)
-        plan = plan_rest(state.workload, state.beliefs, rho=state.rho_measure, expected=expected)
+        """Measure residuals of the whole workload with the round's budget."""
+        plan = self._plan(state)
         ledger, measured = measure_residuals(private, plan, ledger=state.ledger, rng=rng)
         after = replace(
             state,
             beliefs=state.beliefs.combined(measured),
             ledger=ledger,
             round=state.round + 1,
-            phase="finished",
+            phase="finished" if state.last else state.phase,
         )
+        if not state.last:
+            after = _plan_step(after)
         return after, RoundEnded(
             round=after.round,
             selected=None,
@@ -503,16 +518,25 @@ class AimGrem:
             change=None,
             threshold=None,
             annealed=False,
-            last=True,
+            last=state.last,
             work=Work(residuals=len(measured)),
         )
+
+    def _plan(self, state: AimState) -> tuple[Allocation, ...]:
+        """Share the round's budget among the residuals of the whole workload."""
+        workload, rho = state.workload, state.rho_measure
+        if self.finish == "plan":
+            return choosing.Shared(workload, state.beliefs, self.total).plan(rho)
+        # What its size already says of an interaction is worth as much as a measurement.
+        expected = completed.expected_precisions(workload.layout, state.beliefs, self.total)
+        return plan_rest(workload, state.beliefs, rho=rho, expected=expected)
 
     def _started(
         self, state: AimState, rho: Fraction, measured: list[Measurement], decision: str | None
     ) -> Started:
         layout = state.workload.layout
-        rounds = 0
-        if not state.finished:
+        rounds = len(choosing.PARTS) if state.phase == "step" else 0
+        if state.phase not in ("step", "finished"):
             rounds = math.ceil(state.ledger.left / (state.rho_measure + state.rho_select))
         return Started(
             mechanism=self.name,
@@ -545,6 +569,16 @@ def _anneal(state: AimState) -> AimState:
 def _plan_whole(state: AimState) -> AimState:
     """The next round is the last, and measures everything with everything left."""
     return replace(state, rho_measure=state.ledger.left, rho_select=Fraction(0), phase="whole")
+
+
+def _plan_step(state: AimState) -> AimState:
+    """The next round measures the whole workload with its share of what is left."""
+    return replace(
+        state,
+        rho_measure=choosing.PARTS[state.round] * state.ledger.left,
+        rho_select=Fraction(0),
+        phase="whole" if state.round == len(choosing.PARTS) - 1 else "step",
+    )
 
 
 def _plan_last(state: AimState) -> AimState:
