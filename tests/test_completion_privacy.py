@@ -40,7 +40,7 @@ def transcripts(seed: int, **options: Any) -> tuple[Any, ...]:
     return here, there, tape.laws, replay.laws
 
 
-@pytest.mark.parametrize("finish", ["auto", "rounds"])
+@pytest.mark.parametrize("finish", ["plan", "auto", "rounds"])
 def test_a_replay_on_a_neighbour_tells_the_same_and_costs_no_more_than_charged(finish: str) -> None:
     for seed in range(60):
         here, there, laws, other_laws = transcripts(seed, finish=finish)

@@ -275,9 +275,9 @@ RUNS = {
     "rounds": ((3, 4, 2), 300, {"finish": "rounds"}, "0.02"),
     "rounds, lowered": ((3, 4, 2), 300, {"finish": "rounds", "total": "lowered"}, "0.001"),
     "four attributes": ((2, 3, 1, 2), 200, {"finish": "rounds"}, "0.2"),
-    "decided by asking": ((3, 2, 4), 250, {}, "0.05"),
-    "everything at once": ((3, 2, 4), 250, {}, "5"),
-    "nothing to ask": ((3, 2, 4), 250, {}, "0.00001"),
+    "decided by asking": ((3, 2, 4), 250, {"finish": "auto"}, "0.05"),
+    "everything at once": ((3, 2, 4), 250, {"finish": "auto"}, "5"),
+    "nothing to ask": ((3, 2, 4), 250, {"finish": "auto"}, "0.00001"),
 }
 
 

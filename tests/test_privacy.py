@@ -161,8 +161,8 @@ def test_a_replay_of_a_run_is_that_run() -> None:
 
 
 def decides(mechanism: Any) -> bool:
-    """Whether its start asks how wrong the first tables are, which takes a draw."""
-    return getattr(mechanism, "finish", "rounds") == "auto"
+    """Whether its start decides by what the first draws told."""
+    return getattr(mechanism, "finish", "rounds") != "rounds"
 
 
 def test_budgets_and_plans_before_the_first_draw_depend_on_public_values_only() -> None:

@@ -100,7 +100,17 @@ class Shared:
 
     def _added(self, rho: Fraction, most: int | None = None) -> FloatArray:
         among = self._degree <= (self._degree.max() if most is None else most)
-        return self._forecast.share(self._known, float(2 * rho), among)
+        return _rounded(self._forecast.share(self._known, float(2 * rho), among))
+
+
+def _rounded(values: FloatArray) -> FloatArray:
+    """Values rounded down to 24 binary digits.
+
+    A loop that is compiled adds up in another order than one that is not: a plan must not tell.
+    """
+    mantissa, exponent = np.frexp(values)
+    rounded: FloatArray = np.ldexp(np.floor(mantissa * 2.0**24), exponent - 24)
+    return rounded
 
 
 def few_enough(workload: Workload) -> bool:

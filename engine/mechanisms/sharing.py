@@ -140,7 +140,7 @@ def _grouped(
     edges = np.unique(np.concatenate([[0], cuts]))
     edges = edges[edges < len(at)]
     records = np.add.reduceat(weight, edges)
-    where = np.unravel_index(at, table.shape)
+    where = np.unravel_index(at, table.shape) if gamma else ()
     means = []
     for tau in within:
         axes = [k for k, i in enumerate(gamma) if i in tau]

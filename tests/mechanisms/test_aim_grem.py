@@ -308,7 +308,7 @@ def test_the_default_completes_by_maximum_entropy_in_the_loop() -> None:
     assert (default.allocation, default.nominal, default.finish) == (
         "workload",
         "attribute",
-        "auto",
+        "plan",
     )
     assert default.name == engine.AimGrem(completion="maxent", in_loop=True).name
 
