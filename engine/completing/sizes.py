@@ -22,10 +22,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from engine import axes
 from engine.completing import shrinkage
@@ -33,6 +33,7 @@ from engine.completing.completed import Completed
 from engine.released import Beliefs
 from engine.types import AttributeSet, FloatArray
 
+_NORMAL = NormalDist()
 USUAL = {2: 0.05, 3: 0.01}
 """Relative² of an interaction in the middle, before anything is seen; beyond three as at three."""
 SPREAD = 2.0
@@ -95,8 +96,10 @@ def learned(tables: Completed, taus: tuple[AttributeSet, ...]) -> Sizes:
 
 def _levels(number: int) -> NDArray[np.intp]:
     """Which of the ordered plausible values each residual has in every world, (WORLDS, number)."""
-    rng = np.random.default_rng(0)
-    return rng.permuted(np.tile(np.arange(WORLDS)[:, None], number), axis=0)
+    # Worlds are five, a prime: each stride visits every value once, in an order of its own.
+    residual, world = np.arange(number), np.arange(WORLDS)[:, None]
+    stride, shift = 1 + residual % (WORLDS - 1), residual // (WORLDS - 1)
+    return (world * stride + shift) % WORLDS
 
 
 def _total(beliefs: Beliefs) -> float:
@@ -115,11 +118,12 @@ def _squares(beliefs: Beliefs, i: int, n: int, total: float) -> FloatArray:
     noise = (n - 1) / belief.precision / total**2
     raw = float(np.square(axes.center_all(belief.values)).sum()) / total**2 - noise
     deviation = math.sqrt((2 * noise + 4 * max(raw, 0.0)) / belief.precision) / total
-    ends = special.ndtr((np.array([0.0, most]) - raw) / deviation)
+    ends = [_NORMAL.cdf((end - raw) / deviation) for end in (0.0, most)]
     if ends[1] - ends[0] < 1e-9:
         found = np.full(WORLDS, raw)
     else:
-        found = raw + deviation * special.ndtri(ends[0] + levels * (ends[1] - ends[0]))
+        inside = (ends[0] + levels * (ends[1] - ends[0])).tolist()
+        found = raw + deviation * np.array([_NORMAL.inv_cdf(share) for share in inside])
     squares: FloatArray = 1.0 / n + np.clip(found, 1e-6, most)
     return squares
 
