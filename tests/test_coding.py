@@ -65,3 +65,8 @@ def test_a_table_counts_such_cells_where_they_belong() -> None:
     with pytest.raises(engine.DataError) as refused:
         engine.Table.from_csv(b"age\n1_000\n", domain)
     assert refused.value.code == "E_VALUE"
+
+
+def test_what_came_from_the_rows_says_so() -> None:
+    assert Attribute("a", values=("x",), source="data").read_from_data
+    assert not Attribute("a", values=("x",)).read_from_data

@@ -54,3 +54,9 @@ def test_the_predicted_error_is_the_weighted_mean() -> None:
     expected = sum(w * alone[a] for a, w in weights.items()) / sum(weights.values())
     assert predicted_l1(workload(), precision) == pytest.approx(expected, rel=1e-12)
     assert predicted_l1(workload(), dict.fromkeys(precision, 8.0)) == pytest.approx(expected / 2)
+
+
+def test_mwem_leaves_nothing_of_its_budget() -> None:
+    table = engine.Table.from_codes([[0, 0, 0], [1, 2, 3]], make_domain(SIZES))
+    release = engine.run(engine.MwemGrem(), table, workload(), rho=1, seed=0).release
+    assert release.ledger.left == 0
