@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import engine
-from engine.planner import plan_rest, predicted_l1
+from engine.forecast import predicted_l1
+from engine.planner import plan_rest
 from engine.released import Belief, Beliefs
 from tests.reference.completed_rounds import Problem
 from tests.support import make_domain

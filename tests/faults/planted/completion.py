@@ -92,7 +92,7 @@ FAULTS = (
           "Four-way answers disagree with the triples measured in them.", (FOUR,)),
     Fault("pairs not raked", COMPLETED,
           "table = shrinking.raked(table, self._ones[a], self._ones[b])", "table = table.copy()",
-          "Tables of two attributes disagree with those of one.", (TABLES,)),
+          "Tables of two attributes disagree with those of one.", (FOUR,)),
     Fault("posterior mean with a wrong sign", SHRINKAGE,
           "variance * ((a - 1.0) / high[:, None] - a / mean)",
           "variance * ((a - 1.0) / high[:, None] + a / mean)",
