@@ -88,8 +88,14 @@ def complete(
         pairs, ones: tables end to end, starting at ``pair_at`` (d, d) and ``one_at`` (d,).
         rank: (d,), place of each attribute in memory order; which: (pairs, 2).
     """
-    longest = sizes.max()
-    space, row = np.empty(longest * longest), np.empty(longest)
+    # Scratch for the largest table completed here, not for the largest there could be.
+    most, longest = 0, 0
+    for m in range(first, last):
+        x = through[which[m, 0], which[m, 1]]
+        if x >= 0:
+            longest = max(longest, sizes[which[m, 1]])
+            most = max(most, sizes[x] * sizes[which[m, 1]])
+    space, row = np.empty(most), np.empty(longest)
     for m in range(first, last):
         a, c = which[m, 0], which[m, 1]
         na, nc, x = sizes[a], sizes[c], through[a, c]

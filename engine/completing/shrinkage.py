@@ -34,6 +34,10 @@ _LEARNING = 30
 _BENDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 _SMOOTH_FROM = 5
 _CENTERINGS = 4
+_AT_ONCE = 1024
+"""Cells handled together where each needs a row of its own."""
+_FEW = 512
+"""Size of an attribute below which its priors are kept: at most a megabyte each."""
 _NEAR = 15.0
 """Standard deviations beyond which the prior is smooth over the noise: no integral is needed."""
 _BEYOND = 2 * _NEAR + 40.0
@@ -65,15 +69,19 @@ def counts(noisy: FloatArray, *, mean: float, variance: float) -> FloatArray:
     last = int(np.searchsorted(cells, _BEYOND * std / mean)) + 1
     nodes, masses, moments = mean * cells[:last], masses[:, :last], moments[:, :last]
     low = noisy <= _NEAR * std
-    exponent = -0.5 * ((noisy[low, None] - nodes) / std) ** 2
-    top = exponent.max(axis=1, keepdims=True, initial=-np.inf)
-    likelihood = np.exp(exponent - top)
-    evidence = shrinking.inner(likelihood, masses)  # (low cells, shapes)
+    near = noisy[low]
+    means, total = np.empty((len(near), len(_SHAPES))), np.zeros(len(_SHAPES))
+    for at in range(0, len(near), _AT_ONCE):  # cells times nodes would be too many at once
+        exponent = -0.5 * ((near[at : at + _AT_ONCE, None] - nodes) / std) ** 2
+        top = exponent.max(axis=1, keepdims=True, initial=-np.inf)
+        likelihood = np.exp(exponent - top)
+        evidence = np.maximum(shrinking.inner(likelihood, masses), 1e-300)  # (cells, shapes)
+        total += np.log(evidence).sum(axis=0) + top.sum()
+        means[at : at + _AT_ONCE] = mean * shrinking.inner(likelihood, moments) / evidence
     high = noisy[~low]
-    total = np.log(np.maximum(evidence, 1e-300)).sum(axis=0) + top.sum()
     total += _log_gamma(high, mean).sum(axis=0) + len(high) * np.log(std * np.sqrt(2.0 * np.pi))
     posterior = np.empty((len(noisy), len(_SHAPES)))
-    posterior[low] = mean * shrinking.inner(likelihood, moments) / np.maximum(evidence, 1e-300)
+    posterior[low] = means
     # Tweedie: the noisy value plus variance times the slope of the log density there.
     a = np.array(_SHAPES)
     posterior[~low] = high[:, None] + variance * ((a - 1.0) / high[:, None] - a / mean)
@@ -100,22 +108,36 @@ def _smooth(deviation: FloatArray, variance: float) -> tuple[FloatArray, float]:
     coefficients = fft.dct(deviation, norm="ortho")
     coefficients[0] = 0.0
     energy = np.square(coefficients[1:]) / variance
-    kept, cost = _smooth_priors(n)
-    gain = 0.5 * (np.einsum("rbk,k->rb", kept, energy) - cost)
+    blocks = [(at, min(at + _AT_ONCE, n)) for at in range(1, n, _AT_ONCE)]
+    gain = np.zeros((len(_RATIOS), len(_BENDS)))
+    for first, last in blocks:
+        kept, cost = _smooth_priors(first, last)
+        gain += 0.5 * (np.einsum("rbk,k->rb", kept, energy[first - 1 : last - 1]) - cost)
     weights = np.exp(gain - gain.max())
     evidence = float(gain.max() + np.log(weights.mean()))
-    coefficients[1:] *= np.einsum("rb,rbk->k", weights / weights.sum(), kept)
+    weights /= weights.sum()
+    for first, last in blocks:
+        kept, _ = _smooth_priors(first, last)
+        coefficients[first:last] *= np.einsum("rb,rbk->k", weights, kept)
     smoothed: FloatArray = fft.idct(coefficients, norm="ortho")
     return smoothed, evidence
 
 
-# One for each size of an attribute.
-@lru_cache(maxsize=256)
-def _smooth_priors(n: int) -> tuple[FloatArray, FloatArray]:
-    """Share of each coefficient kept, (ratios, bends, n - 1), and the sum of log(1 + prior)."""
+def _smooth_priors(first: int, last: int) -> tuple[FloatArray, FloatArray]:
+    """Share of each of these coefficients kept, (ratios, bends, k), and the sum of log(1 + prior).
+
+    Those of small attributes are kept.
+    """
+    return (_kept_priors if last < _FEW else _made_priors)(first, last)
+
+
+def _made_priors(first: int, last: int) -> tuple[FloatArray, FloatArray]:
     bends = np.array(_BENDS)[:, None]
-    prior = _RATIOS[:, None, None] / np.square(1.0 + np.square(np.arange(1, n) / bends))
+    prior = _RATIOS[:, None, None] / np.square(1.0 + np.square(np.arange(first, last) / bends))
     return prior / (1.0 + prior), np.log1p(prior).sum(axis=2)
+
+
+_kept_priors = lru_cache(maxsize=256)(_made_priors)
 
 
 @cache

@@ -22,7 +22,12 @@ from engine.forecast import predicted_l1
 from engine.measure import measure_error, measure_marginal, measure_residuals
 from engine.mechanisms import choosing
 from engine.mechanisms.measuring import measure_selected
-from engine.mechanisms.memory import fits_memory, memory_needed, require_memory
+from engine.mechanisms.memory import (
+    fits_memory,
+    memory_needed,
+    memory_of_completing,
+    require_memory,
+)
 from engine.mechanisms.options import check_omission, choice
 from engine.mechanisms.rescoring import CompletedCandidates, LoweredCandidates
 from engine.noise import RandomSource
@@ -219,7 +224,8 @@ class AimGrem:
         everything at once takes more (``_decide`` sees to it that there is so much).
         """
         if self.in_loop:
-            return memory_needed(workload, per_cell=3, per_set=2000)
+            kept = memory_needed(workload, per_cell=3, per_set=2000)
+            return kept + memory_of_completing(workload)
         return memory_needed(workload, per_cell=_PER_CELL)
 
     def planned_rounds(self, workload: Workload) -> int:

@@ -7,6 +7,13 @@ import os
 from engine.errors import WorkloadError
 from engine.workload import Workload
 
+_PER_CELL_WORKED_ON = 60
+"""Bytes for each cell of the largest marginal while it is measured and reconstructed."""
+_PER_CELL_OF_A_PAIR = 90
+"""Bytes for each cell of the largest pair while its interaction is shrunk."""
+_PER_ROW, _ROWS = 28_000, 1024
+"""Bytes of a row while posterior means are computed, and how many rows there are at once."""
+
 
 def memory_needed(workload: Workload, *, per_cell: int, per_set: int = 800) -> int:
     """Estimate a run's memory above the idle process, in bytes, from public sizes alone.
@@ -19,7 +26,16 @@ def memory_needed(workload: Workload, *, per_cell: int, per_set: int = 800) -> i
 
     Measured peaks lie within a factor 1.5 of it (tests/benchmarks/speed.py, case memory).
     """
-    return per_cell * workload.layout.total_cells + per_set * len(workload.closure)
+    largest = int(workload.layout.cells.max())
+    kept = per_cell * workload.layout.total_cells + per_set * len(workload.closure)
+    return kept + _PER_CELL_WORKED_ON * largest
+
+
+def memory_of_completing(workload: Workload) -> int:
+    """Estimate what completing takes beside: rows for some 1-way cells at once, and one pair."""
+    pairs = [workload.domain.cells(attrs) for attrs in workload.closure if len(attrs) == 2]
+    rows = _PER_ROW * min(max(workload.domain.sizes), _ROWS)
+    return rows + _PER_CELL_OF_A_PAIR * max(pairs, default=0)
 
 
 def fits_memory(bytes_needed: int) -> bool:
