@@ -35,7 +35,8 @@ from engine.errors import (
 )
 from engine.forecast import Prediction
 from engine.mechanisms import catalogue as catalogue
-from engine.mechanisms.aim_grem import AimGrem, AimState
+from engine.mechanisms.aim_grem import AimGrem
+from engine.mechanisms.aim_state import AimState
 from engine.mechanisms.base import Run, rounds, run
 from engine.mechanisms.fixed_sequence import FixedSequence
 from engine.mechanisms.mwem_grem import MwemGrem, MwemState

@@ -1,8 +1,4 @@
-"""AIM+GReM: select a badly known marginal, measure its residuals, reconstruct, repeat.
-
-The state always says what the next round will use, so a view made before a step shows what the
-step will do.
-"""
+"""AIM+GReM: select a badly known marginal, measure its residuals, reconstruct, repeat."""
 
 from __future__ import annotations
 
@@ -18,9 +14,16 @@ from engine.completing.release import Release
 from engine.completing.totals import LOWERED, UNBIASED, Total
 from engine.domain import subsets
 from engine.errors import BudgetError, OptionError
-from engine.forecast import predicted_l1
-from engine.measure import measure_error, measure_marginal, measure_residuals
-from engine.mechanisms import choosing
+from engine.measure import measure_marginal, measure_residuals
+from engine.mechanisms import choosing, deciding
+from engine.mechanisms.aim_state import (
+    MEASURE_SHARE,
+    AimState,
+    Phase,
+    anneal,
+    plan_last,
+    plan_step,
+)
 from engine.mechanisms.measuring import measure_selected
 from engine.mechanisms.memory import (
     fits_memory,
@@ -50,25 +53,10 @@ from engine.trace import RoundEnded, Started, Work
 from engine.types import AttributeSet
 from engine.workload import Workload
 
-MEASURE_SHARE = Fraction(9, 10)
-"""Share of every round's budget that measuring gets; selecting gets the rest."""
-DECISION_SHARE = Fraction(1, 100)
-"""Most that is spent on asking how wrong the first tables are, before deciding."""
-DECISION_ERROR = 0.02
-"""How precisely it is asked at most, relative to the number of records."""
-MOST_WORTHWHILE = 3.0
-"""Everything is measured at once if what that leaves, times a factor, is below the error there is.
-
-Rounds spend nothing on residuals that are nothing, which makes the others more precise. The more
-residuals there are for each attribute, the more there is to choose: the factor is a quarter of
-their number, at least 1 and at most this (engine/README.md has the trials).
-"""
 SHRUNK_NOISE = 0.7
 """Share of a measurement's noise that is left in a completed table, which shrinks it."""
 ROUNDS_PER_ATTRIBUTE = 16
 """Nominal number of rounds of AIM (McKenna et al. 2022)."""
-ANNEALING = 4
-"""Growth of the round budgets after a round that brought little: sigma halves, epsilon doubles."""
 _PER_CELL = 11
 """Bytes for each cell where errors, or all residuals, are kept as float64."""
 _PLAIN = {"allocation": "marginal", "nominal": "closure", "finish": "rounds"}
@@ -77,53 +65,6 @@ _IN_LOOP = {"allocation": "workload", "nominal": "attribute", "finish": "plan"}
 
 AnyCandidates: TypeAlias = Candidates | CompletedCandidates
 C = TypeVar("C", Candidates, CompletedCandidates)
-Phase: TypeAlias = Literal["rounds", "last", "step", "whole", "finished"]
-"""What comes next: a round with others after it, the last round, a round that measures the whole
-workload with others after it, the last such round, or nothing."""
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class AimState:
-    """Where a run stands: released values and exact budgets, nothing else.
-
-    Args:
-        workload: What is to be answered.
-        beliefs: Every residual estimate so far.
-        ledger: What was charged so far.
-        rho_measure: What the next round will spend on measuring.
-        rho_select: What it will spend on selecting.
-        round: Rounds done.
-        phase: What the next round is.
-        rehearsal: Whether the noise was a demonstration's.
-    """
-
-    workload: Workload
-    beliefs: Beliefs
-    ledger: Ledger
-    rho_measure: Fraction
-    rho_select: Fraction
-    round: int
-    phase: Phase
-    rehearsal: bool
-
-    @property
-    def last(self) -> bool:
-        """Whether the next round is the last."""
-        return self.phase in ("last", "whole")
-
-    @property
-    def finished(self) -> bool:
-        """Whether there is none."""
-        return self.phase == "finished"
-
-    @property
-    def whole(self) -> bool:
-        """Whether the next round measures the whole workload and selects nothing."""
-        return self.phase in ("step", "whole")
-
-    def __repr__(self) -> str:
-        stands = f"round {self.round}, next: {self.phase}"
-        return f"AimState({stands}, {self.beliefs!r}, {self.ledger!r})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +101,8 @@ class AimGrem:
         OptionError: If an option is none of these.
 
     Source:
-        Paper, section 5 and Algorithm 4; MATH section 7 decides what the paper leaves open.
+        Paper, section 5 and Algorithm 4; engine/README.md says what the paper leaves
+        open.
     """
 
     update: Literal["lazy", "full"] = "lazy"
@@ -265,7 +207,7 @@ class AimGrem:
         if not state.finished and self.finish == "plan":
             state, decision = self._choose(state)
         if state.phase == "rounds":
-            state = _plan_last(state)
+            state = plan_last(state)
         return state, self._started(state, rho, measured, decision)
 
     def step(
@@ -299,7 +241,8 @@ class AimGrem:
         phase: Phase = "finished"
         if following is not None:
             adaptive = following.selected is not None
-            phase = ("last" if following.last else "rounds") if adaptive else "whole"
+            ends: tuple[Phase, Phase] = ("rounds", "last") if adaptive else ("step", "whole")
+            phase = ends[following.last]
         budgets = following.rho_measure if following else Fraction(0)
         select = following.rho_select if following else Fraction(0)
         return AimState(
@@ -390,7 +333,7 @@ class AimGrem:
         )
         annealed = not state.last and change <= threshold
         if not state.last:
-            after = _plan_last(_anneal(after) if annealed else after)
+            after = plan_last(anneal(after) if annealed else after)
         cells = int(state.workload.layout.cells[touched].sum())
         return after, RoundEnded(
             round=after.round,
@@ -455,32 +398,11 @@ class AimGrem:
     # -- rounds, or everything at once ----------------------------------------------------------
 
     def _decide(self, state: AimState, private: Private, rng: RandomSource) -> tuple[AimState, str]:
-        """Compare the error that measuring everything would leave with the error there is.
-
-        The first follows from sizes and budget. The second is measured, with noise and charged,
-        unless no error could be large enough: two tables of N records differ by at most 2 N.
-        """
-        total = max(float(state.beliefs[()].values), 1.0)
-        enough = Fraction(1 / (2 * (DECISION_ERROR * total) ** 2))
-        rho = min(DECISION_SHARE * state.ledger.total, enough)
-        plan = plan_rest(state.workload, state.beliefs, rho=state.ledger.left - rho)
-        leaves = predicted_l1(state.workload, {a.attrs: a.after for a in plan})
-        compared = f"Measuring everything at once would leave a mean L1 error of {leaves:,.0f}"
-        worth = _worth_of_rounds(state.workload)
-        if not fits_memory(memory_needed(state.workload, per_cell=_PER_CELL)):
-            return state, f"Rounds. {compared}, and take more memory than there is."
-        if worth * leaves > 2.0 * total:
-            return state, f"Rounds. {compared}, and there are only about {total:,.0f} records."
-        ledger, error = measure_error(
-            private, self._mean_error(state, private), rho=rho, ledger=state.ledger, rng=rng
+        """Ask with noise how wrong the first tables are: rounds, or everything at once."""
+        fits = fits_memory(memory_needed(state.workload, per_cell=_PER_CELL))
+        return deciding.decide(
+            state, lambda: self._mean_error(state, private), private=private, rng=rng, fits=fits
         )
-        state = replace(state, ledger=ledger)
-        compared += f"; now it is {error:,.0f}, as measured with noise."
-        times = f"{worth:.2g} times what" if worth > 1 else "what"
-        if worth * leaves > error:
-            return state, f"Rounds. {compared} That is less than {times} would be left."
-        compared += f" That is at least {times} will be left."
-        return _plan_whole(state), f"Everything at once. {compared}"
 
     def _choose(self, state: AimState) -> tuple[AimState, str]:
         """Decide by forecasts from released values: by size in a few steps, or rounds."""
@@ -489,7 +411,7 @@ class AimGrem:
         by_size, said = choosing.decide(
             state.workload, state.beliefs, state.ledger.left, self.total
         )
-        return (_plan_step(state) if by_size else state), said
+        return (plan_step(state) if by_size else state), said
 
     def _mean_error(self, state: AimState, private: Private) -> int:
         candidates = self._candidates(state, private)
@@ -511,7 +433,7 @@ class AimGrem:
             phase="finished" if state.last else state.phase,
         )
         if not state.last:
-            after = _plan_step(after)
+            after = plan_step(after)
         return after, RoundEnded(
             round=after.round,
             selected=None,
@@ -556,45 +478,3 @@ class AimGrem:
             rehearsal=state.rehearsal,
             decision=decision,
         )
-
-
-def _worth_of_rounds(workload: Workload) -> float:
-    """How many times the error of measuring everything rounds may start from: see the constant."""
-    residuals = len(workload.closure) - 1
-    return min(max(residuals / (4.0 * len(workload.domain)), 1.0), MOST_WORTHWHILE)
-
-
-def _anneal(state: AimState) -> AimState:
-    # Paper: the prose says the budget doubles; its algorithm, like AIM's, halves sigma and doubles
-    # epsilon, which is four times the rho.
-    return replace(
-        state, rho_measure=ANNEALING * state.rho_measure, rho_select=ANNEALING * state.rho_select
-    )
-
-
-def _plan_whole(state: AimState) -> AimState:
-    """The next round is the last, and measures everything with everything left."""
-    return replace(state, rho_measure=state.ledger.left, rho_select=Fraction(0), phase="whole")
-
-
-def _plan_step(state: AimState) -> AimState:
-    """The next round measures the whole workload with its share of what is left."""
-    return replace(
-        state,
-        rho_measure=choosing.PARTS[state.round] * state.ledger.left,
-        rho_select=Fraction(0),
-        phase="whole" if state.round == len(choosing.PARTS) - 1 else "step",
-    )
-
-
-def _plan_last(state: AimState) -> AimState:
-    """If two more rounds do not fit, the next one is the last and gets everything left."""
-    left = state.ledger.left
-    if left > 2 * (state.rho_measure + state.rho_select):
-        return state
-    return replace(
-        state,
-        rho_measure=MEASURE_SHARE * left,
-        rho_select=(1 - MEASURE_SHARE) * left,
-        phase="last",
-    )
