@@ -1,7 +1,7 @@
 """zCDP accounting: a ledger that refuses before noise is drawn, and rho <-> (epsilon, delta).
 
-Neighbouring tables differ by adding or removing one record (MATH section 4). zCDP adds up, and
-rho-zCDP implies (epsilon, delta)-DP with (Canonne, Kamath, Steinke 2020)
+Neighbouring tables differ by adding or removing one record. zCDP adds up, and rho-zCDP
+implies (epsilon, delta)-DP with (Canonne, Kamath, Steinke 2020)
 
     delta = min over alpha > 1 of
             exp((alpha - 1) (alpha rho - epsilon)) (1 - 1/alpha)^alpha / (alpha - 1).

@@ -46,7 +46,7 @@ def noise_of(
 ) -> tuple[float, tuple[AttributeSet, ...]]:
     """Return the cell variance from measured residuals, and the residuals never measured.
 
-    Residuals over an attribute with one value are empty: known, without variance (MATH section 3).
+    Residuals over an attribute with one value are empty: known, without variance.
     """
     variance, unmeasured = 0.0, []
     for tau, unit in zip(subsets(gamma), _unit_variances(domain.shape(gamma)), strict=True):

@@ -73,7 +73,7 @@ def water_fill(cost: FloatArray, ratio: FloatArray, known: FloatArray, budget: f
 
     A residual joins at its breakpoint b = known / ratio and then takes c = cost * ratio of budget
     for each unit of level. Heights are measured from the lowest breakpoint: with absolute ones the
-    whole budget drowns in rounding once much is known (MATH section 5).
+    whole budget drowns in rounding once much is known (engine/README.md has the derivation).
     """
     added = np.empty(len(known))
     kernels.fill(cost, ratio, known, budget, added)
@@ -225,7 +225,7 @@ def plan_sum(workload: Workload, *, rho: Fraction) -> WorkloadPlan:
     """Plan for the least weighted sum of all cell variances: closed form.
 
     Source:
-        ResidualPlanner (Xiao et al. 2023); MATH section 6. Nothing is known yet, so the water
+        ResidualPlanner (Xiao et al. 2023); engine/README.md. Nothing is known yet, so the water
         level never meets a bound and x = C ratio / sum(cost * ratio).
     """
     taus, costs = measurable(workload)
@@ -289,7 +289,7 @@ def plan_rest(
         One allocation for each of these residuals without one-valued attributes, in order.
 
     Source:
-        MATH section 5: conditional ResidualPlanner with the workload's own v.
+        engine/README.md, "Conditional ResidualPlanner", with the workload's own v.
     """
     every = _residuals(workload)
     chosen = range(len(every.taus)) if among is None else _positions(every, among)

@@ -37,7 +37,7 @@ def plan_max(workload: Workload, *, rho: Fraction) -> WorkloadPlan:
         SolverError: If the gap stays above 1e-4.
 
     Source:
-        ResidualPlanner (Xiao et al. 2023), maximum variance; MATH section 6.
+        ResidualPlanner (Xiao et al. 2023), maximum variance; engine/README.md, "ResidualPlanner".
     """
     import cvxpy as cp
     from scipy import sparse

@@ -29,7 +29,8 @@ class Measurement(SameValues):
     Args:
         attrs: tau.
         values: Shape (n_i - 1 for i in tau), unit records, read-only.
-        precision: 1 / sigma² of the noise, whose covariance is sigma² V_tau (MATH section 2).
+        precision: 1 / sigma² of the noise, whose covariance is sigma² V_tau
+            (engine/README.md, "Residuals").
     """
 
     attrs: AttributeSet

@@ -130,8 +130,8 @@ def _privacy_cost(sizes: tuple[int, ...]) -> Fraction:
 def cell_variance(tau_sizes: Sequence[int], other_sizes: Sequence[int]) -> float:
     """Return v_{tau,gamma}: variance of each cell of gamma for one unit of noise variance on tau.
 
-    The sizes are those of tau's attributes and of gamma's others (MATH section 4: per cell, as in
-    the paper's appendix D.1).
+    The sizes are those of tau's attributes and of gamma's others (per cell, as in the
+    paper's appendix D.1).
     """
     return float(privacy_cost(tau_sizes)) / float(math.prod(other_sizes)) ** 2
 

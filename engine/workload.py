@@ -120,7 +120,7 @@ class Workload:
         """Weight of every set of the closure as a candidate: w_gamma, shape (K,), 0 for the total.
 
         w_gamma = sum of c_s |gamma and s| over the workload; since overlaps add up over the
-        attributes of gamma, one total for each attribute is enough (MATH section 7).
+        attributes of gamma, one total for each attribute is enough (paper, section 5).
         """
         totals = np.zeros(len(self.domain))
         for attrs, weight in self.weights.items():

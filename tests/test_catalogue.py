@@ -176,10 +176,17 @@ def test_a_new_mechanism_is_offered_by_the_widgets() -> None:
 
 
 @pytest.mark.usefixtures("throwaway")
-def test_a_new_mechanism_is_offered_by_the_pages_and_their_links_and_code() -> None:
+def test_a_new_mechanism_is_offered_by_the_pages_and_their_links_and_code(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     pytest.importorskip("streamlit")
+    from streamlit.runtime.pages_manager import PagesManager
     from streamlit.testing.v1 import AppTest
 
+    from tests.pages.conftest import knows_the_frame
+
+    monkeypatch.setattr(PagesManager, "__init__", PagesManager.__init__)  # as it was, afterwards
+    knows_the_frame()
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
     for page, key in (
         ("plan", "mechanism"),

@@ -372,7 +372,7 @@ def test_the_decision_is_told_and_charged() -> None:
 
 def test_a_large_budget_measures_everything_at_once_and_a_small_one_does_not() -> None:
     table, _, workload = small_run()
-    mechanism = engine.AimGrem(completion="maxent")
+    mechanism = engine.AimGrem(finish="auto")
     large = engine.run(mechanism, table, workload, rho=10.0, seed=0)
     small = engine.run(mechanism, table, workload, rho=1e-5, seed=0)
     assert [r.selected for r in large.rounds] == [None]

@@ -25,8 +25,7 @@ NOTHING_EXACT = {
     # In rooms of exact values, and yet without one; each for a reason.
     "tables.CountSource": "a protocol: what counts is behind it",
     "selection.Budgets": "public budgets",
-    "demonstrating.comparison.Contender": "a mechanism and its name",
-    "demonstrating.comparison.Setting": "public sizes of a trial",
+    "demonstrating.trials.Contender": "a mechanism and its name",
     "ingest.limits.Limits": "public sizes",
     "ingest.dialect.CsvReader": "a protocol",
     "ingest.dialect.Dialect": "separators and quotes",

@@ -1,4 +1,4 @@
-"""Complete every marginal by maximum entropy, given what was measured (MATH section 9).
+"""Complete every marginal by maximum entropy, given what was measured (engine/COMPLETION_NOTES.md).
 
 GReM counts a residual that was never measured as zero. Here the table of a marginal is built from
 the bottom: what was measured is shrunk towards what the levels below predict, by as much as noise

@@ -3,8 +3,8 @@
 Completed tables (``clip``, ``simplex``, ``maxent``) are made one by one: the marginal over (a) of
 the table over (a, b) need not be that of the table over (a, c). Here each table y_gamma is taken as
 a measurement of every residual within it, and GReM combines them as it combines noisy ones. Cells
-count alike, so y_gamma is worth precision w_gamma / n_{gamma - tau} on tau (MATH section 2), and
-the likeliest answer is the nearest one:
+count alike, so y_gamma is worth precision w_gamma / n_{gamma - tau} on tau
+(engine/README.md, "Residuals"), and the likeliest answer is the nearest one:
 
     minimise sum over gamma of w_gamma |x_gamma - y_gamma|²  over all tables x that agree.
 

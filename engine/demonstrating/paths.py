@@ -17,6 +17,7 @@ from engine.completing.release import Release
 from engine.demonstrating.evaluation import NotReleased
 from engine.domain import Attribute, Domain
 from engine.errors import OptionError
+from engine.exact import Exact
 from engine.mechanisms.base import rounds
 from engine.noise import rehearsal_noise
 from engine.residuals import privacy_cost
@@ -26,8 +27,8 @@ from engine.types import AttributeSet, FloatArray
 from engine.workload import Workload
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Setting(Exact):
     """One of two settings to be overlaid.
 
     Args:

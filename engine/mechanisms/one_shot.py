@@ -148,7 +148,7 @@ class ResidualPlanner(_OneShot):
             the least weighted maximum over marginals (CVXPY with Clarabel).
 
     Source:
-        Xiao et al. 2023; MATH section 6.
+        Xiao et al. 2023; engine/README.md, "ResidualPlanner".
     """
 
     objective: Literal["sum", "max"] = "sum"

@@ -275,7 +275,9 @@ def test_two_runs_on_one_private_do_not_disturb_each_other(table: engine.Table) 
             for state, _ in [x for x in [next(loop, None)] if x is not None]:
                 states[k], going = state, True
     for state, expected in zip(states, alone, strict=True):
-        assert engine.AimGrem(completion="none").release(state).to_dict() == expected
+        found = engine.AimGrem(completion="none").release(state).to_dict()
+        # What the table has spent in all runs is added by run alone.
+        assert found == {name: part for name, part in expected.items() if name != "table"}
 
 
 def test_a_finished_run_takes_no_further_step(table: engine.Table) -> None:

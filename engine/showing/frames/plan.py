@@ -100,7 +100,7 @@ def cost(mechanism: Any, workload: Workload, *, slowness: float = 1.0) -> Cost:
     planned = 2 * sets
     if isinstance(mechanism, Planned):
         planned = mechanism.planned_rounds(workload)
-    # A 1-way marginal costs nine tenths of a share, a round a whole one (MATH section 7).
+    # A 1-way marginal costs nine tenths of a share, a round a whole one.
     rounds = (math.ceil(planned - Fraction(9, 10) * ones) if ones else 0) if in_rounds else 1
     seconds = 1e-3 * sets + 1e-6 * cells
     if in_rounds:

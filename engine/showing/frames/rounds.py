@@ -138,7 +138,7 @@ def measured(measurements: Sequence[Measurement], domain: Domain) -> Frame:
     """Return measured residuals, value by value, in units of their own noise.
 
     An entry of a residual over m attributes has noise standard deviation sigma 2^(m/2), since its
-    covariance is sigma² V (MATH section 2). Residuals with more values than ``POINTS`` are
+    covariance is sigma² V. Residuals with more values than ``POINTS`` are
     represented by evenly spaced quantiles; ``of`` says how many values there are.
 
     Returns:
