@@ -178,6 +178,11 @@ def usual(sample: str = FIRST) -> Settings:
 # -- changing it -----------------------------------------------------------------------------------
 
 
+def put(field: str, value: object) -> None:
+    """Set one field of the study."""
+    setattr(here(), field, value)
+
+
 def take(wanted: Settings) -> None:
     """Let the study be what a run was started with."""
     now = here()
