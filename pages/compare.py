@@ -3,153 +3,28 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import streamlit as st
 
-import engine
 from engine.demonstrating import comparison
 from engine.demonstrating.comparison import BASELINES, CONTENDERS, METRICS, Trial
 from engine.showing import contenders, versus
-from pages.parts import figures, form, host, lecture, messages, samples, study, text
+from pages.parts import comparing, figures, form, host, lecture, messages, samples, study, text
 from pages.parts.asked import Compared
 from pages.parts.frame import through_app
 from pages.parts.worker import Job
 
-MOST_RUNS = 2_000
 HERO, RIVAL = "aim_grem", "residual_planner"
 SHOWN = {"raw": "as estimated", "simplex": "without negative counts"}
-_STATE = "comparison"
-
-
-GRID = (0.1, 0.316, 1.0, 3.16, 10.0)
-FEW = (0.1, 1.0, 10.0)
-QUICK = 20_000  # cells of a comparison that is made without being asked for
-USUAL = ("aim_grem", "aim_grem_paper", "residual_planner", "product", *BASELINES)
-
-
-def loses() -> Compared:
-    """One table of three attributes: asking about it beforehand is not worth what it costs."""
-    chosen = samples.cards()["ucb_admissions"].default_attributes
-    return Compared("ucb_admissions", chosen, 3, USUAL, GRID, 5)
-
-
-def wins() -> Compared:
-    """A large table and a small budget: most of the workload is not worth measuring."""
-    everything = samples.domain("adult_paper").names
-    return Compared("adult_paper", everything, 3, USUAL, (0.1, 0.316, 1.0), 3)
-
-
-def figure_four() -> Compared:
-    """The paper's picture: error and time relative to ResidualPlanner over the whole range of ε."""
-    everything = samples.domain("adult_paper").names
-    three = ("aim_grem", "aim_grem_paper", "residual_planner", *BASELINES)
-    return Compared("adult_paper", everything, 3, three, GRID, 5)
-
-
-PRESETS = {
-    "loses": ("It loses: Berkeley, 3 attributes", ":material/trending_down:", loses),
-    "wins": ("It beats ResidualPlanner: Adult, 13 attributes", ":material/trending_up:", wins),
-    "figure_four": ("The paper's Figure 4: Adult, five ε", ":material/insights:", figure_four),
-}
-
-
-# -- starting --------------------------------------------------------------------------------------
-
-
-def current() -> Job[Trial] | None:
-    """This visitor's comparison; at first a small one of the table in use, if it is a sample."""
-    found: Job[Trial] | None = st.session_state.get(_STATE)
-    if found is None or not _exists(found.about):
-        asked = first()
-        if asked is None:
-            return None
-        found = st.session_state[_STATE] = host.shared(asked, lambda: start(asked))
-    return found
-
-
-def _exists(asked: Compared) -> bool:
-    """Whether the table compared on is still there."""
-    there = asked.sample in samples.choices()
-    return there and samples.number(asked.sample) == asked.table
-
-
-def first() -> Compared | None:
-    """A few quick trials of the study's table; none of the visitor's own, or of a large one."""
-    now, names = study.here(), study.attributes()
-    if now.sample == samples.OWN or now.awaits or not names:
-        return None
-    domain = samples.domain(now.sample).select(*names)
-    degree = min(now.degree, len(names))
-    cells = engine.Workload.all_kway(domain, degree).layout.total_cells
-    return Compared(now.sample, names, degree, USUAL, FEW, 3) if cells <= QUICK else None
-
-
-def start(asked: Compared) -> Job[Trial]:
-    """Begin a comparison in a thread of its own.
-
-    Raises:
-        engine.EngineError: If a setting is refused.
-    """
-    table = samples.columns(asked.sample, asked.attributes)
-    workload = study.held(engine.Workload.all_kway(table.domain, asked.degree))
-    _check(asked)
-    private = engine.Private(table)
-
-    def make(cancelled: Any) -> Any:
-        return comparison.trials(
-            private,
-            workload,
-            comparison.contenders(*asked.mechanisms),
-            epsilons=asked.epsilons,
-            delta=asked.delta,
-            seeds=range(asked.seed, asked.seed + asked.trials),
-            postprocess=engine.simplex if asked.answers == "simplex" else None,
-            cancelled=cancelled,
-        )
-
-    return Job(make, asked.runs, asked)
-
-
-def _check(asked: Compared) -> None:
-    for epsilon in asked.epsilons:
-        engine.rho_from(epsilon=epsilon, delta=asked.delta)
-    if asked.runs > MOST_RUNS:
-        raise engine.OptionError(
-            f"That is {asked.runs:,} runs; at most {MOST_RUNS:,} are made here. Take fewer trials, "
-            "mechanisms or values of ε."
-        )
-
-
-def _begin(asked: Compared, *, shared: bool = False) -> None:
-    """Put a new comparison in the place of the one shown; refused, it stays."""
-    st.session_state.pop("compare_refusal", None)
-    try:
-        new = host.shared(asked, lambda: start(asked)) if shared else start(asked)
-    except engine.EngineError as error:
-        st.session_state["compare_refusal"] = str(error)
-        return
-    old: Job[Trial] | None = st.session_state.get(_STATE)
-    if old is not None and not _is_shared(old):
-        old.cancel()
-    st.session_state[_STATE] = new
-
-
-def _is_shared(job: Job[Trial]) -> bool:
-    """Whether others look at it too; then nobody may stop it."""
-    asked: Compared = job.about
-    if asked in (loses(), first()):
-        return True
-    return host.is_class() and asked in [make() for _, _, make in PRESETS.values()]
 
 
 def _preset(name: str) -> None:
-    asked = PRESETS[name][2]()
+    asked = comparing.PRESETS[name][2]()
     st.session_state["compare_mechanisms"] = [m for m in asked.mechanisms if m not in BASELINES]
     st.session_state["compare_epsilons"] = ", ".join(f"{e:g}" for e in asked.epsilons)
     st.session_state["compare_trials"] = asked.trials
     st.session_state["compare_answers"] = asked.answers
-    _begin(asked, shared=host.is_class() or name == "loses")
+    comparing.begin(asked, shared=host.is_class() or name == "loses")
 
 
 # -- the settings ----------------------------------------------------------------------------------
@@ -158,7 +33,7 @@ def _preset(name: str) -> None:
 def presets() -> None:
     """Three comparisons by one click each."""
     with st.container(horizontal=True):
-        for name, (label, icon, _) in PRESETS.items():
+        for name, (label, icon, _) in comparing.PRESETS.items():
             st.button(label, icon=icon, key=f"preset_{name}", on_click=_preset, args=(name,))
     if host.is_class():
         st.caption("These three are made once for everybody on this server.")
@@ -191,8 +66,9 @@ def _how() -> tuple[str, int, int, str]:
     first, second, third, fourth = st.columns([3, 2, 2, 3])
     with first:
         epsilons = st.text_input(
-            "Values of ε", value=", ".join(f"{e:g}" for e in GRID), key="compare_epsilons",
-            persist_state="session", help="Several, with commas between them.",
+            "Values of ε", value=", ".join(f"{e:g}" for e in comparing.GRID),
+            key="compare_epsilons", persist_state="session",
+            help="Several, with commas between them.",
         )  # fmt: skip
     with second:
         trials = st.number_input(
@@ -228,7 +104,7 @@ def _try(mechanisms: tuple[str, ...], epsilons: str, trials: int, seed: int, ans
             "chosen. Choose more, or a smaller degree."
         )
         st.rerun()
-    _begin(Compared(now.sample, attributes, degree, mechanisms, grid, trials, seed=seed,
+    comparing.begin(Compared(now.sample, attributes, degree, mechanisms, grid, trials, seed=seed,
                     answers=answers, table=samples.number(now.sample)))  # fmt: skip
     st.rerun()
 
@@ -238,14 +114,14 @@ def _try(mechanisms: tuple[str, ...], epsilons: str, trials: int, seed: int, ans
 
 def watch() -> None:
     """How far it is; the only part of the page that asks again by itself."""
-    job = current()
+    job = comparing.current()
     if job is None or not job.running:
         st.rerun()
     done = job.done
     left = job.seconds / len(done) * (job.total - len(done)) if done else math.nan
     when = f", about {left:,.0f} s left" if done and left >= 1 else ""
     st.progress(job.share, f"{len(done):,} of {job.total:,} runs{when}")
-    if not _is_shared(job):
+    if not comparing.is_shared(job):
         st.button(
             "Stop here and keep what is done", icon=":material/stop:", key="compare_cancel",
             on_click=job.cancel,
@@ -394,8 +270,9 @@ def another_table(job: Job[Trial]) -> None:
 def _on_current() -> None:
     now = study.here()
     degree = min(now.degree, len(study.attributes()))
-    _begin(Compared(now.sample, study.attributes(), degree, USUAL, FEW, 3,
-                    table=samples.number(now.sample)))  # fmt: skip
+    names, few = study.attributes(), comparing.FEW
+    number = samples.number(now.sample)
+    comparing.begin(Compared(now.sample, names, degree, comparing.USUAL, few, 3, table=number))
 
 
 # -- the page --------------------------------------------------------------------------------------
@@ -407,12 +284,12 @@ lecture.prose(
     "No mechanism wins everywhere. Here AIM+GReM meets ResidualPlanner, which plans everything at "
     "once, and simple baselines that are always shown: who is under them has learnt nothing."
 )
-link = lecture.linked("compare", PRESETS)
+link = lecture.linked("compare", comparing.PRESETS)
 if link:
     _preset(link)
 presets()
 choose()
-job = current()
+job = comparing.current()
 if job is None:
     st.info(
         f"Nothing is compared on **{text.plain(samples.choices()[study.here().sample].title)}** "
