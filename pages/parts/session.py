@@ -19,6 +19,7 @@ import streamlit as st
 
 import engine
 from engine import views
+from engine.exact import Exact
 from engine.mechanisms import catalogue
 from pages.parts import samples, study
 from pages.parts.study import MOST_CELLS as MOST_CELLS
@@ -31,8 +32,8 @@ Token: TypeAlias = tuple[int, int]
 _numbers = itertools.count(1)
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Moment(Exact):
     """One position in the history of a run.
 
     Args:
@@ -72,8 +73,8 @@ class Ghost:
         return self.start + len(self.errors) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Watched:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Watched(Exact):
     """A run and its history so far."""
 
     number: int

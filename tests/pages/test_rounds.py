@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
+import pickle
 from fractions import Fraction
 from typing import Any
 
@@ -246,3 +248,12 @@ def test_a_table_without_a_record_can_be_watched(
 def test_markdown_in_users_texts_stays_text() -> None:
     assert text.plain("$x$ :red[a] *b*\n# c") == r"\$x\$ \:red\[a\] \*b\* \# c"
     assert len(text.plain("a" * 1000)) == 200
+
+
+def test_a_watched_run_neither_prints_nor_pickles_what_it_knows(rounds: AppTest) -> None:
+    run = rounds.session_state["visit"].run
+    for held in (run, run.moments[-1]):
+        assert repr(held) == f"{type(held).__name__}(private)"
+        with pytest.raises(TypeError, match="private"):
+            pickle.dumps(held)
+        assert held != dataclasses.replace(held)
