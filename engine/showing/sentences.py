@@ -12,7 +12,9 @@ def explain_released(event: RoundEnded, domain: Domain) -> list[str]:
     if event.selected is None or event.change is None or event.threshold is None:
         count = len(event.measurements)
         if any(allocation.known for allocation in event.allocations):
-            return [f"Everything asked for was measured at once: {count} residuals."]
+            return [
+                f"Everything asked for was measured, more where less was known: {count} residuals."
+            ]
         return [f"Everything was planned from sizes alone and measured at once: {count} residuals."]
     moved, noise = f"{event.change:,.0f}", f"{event.threshold:,.0f}"
     first = (

@@ -321,5 +321,5 @@ def _changed(before: Settings, now: Settings, parts: tuple[_Part, ...]) -> list[
 def mechanism_name(key: str) -> str:
     """What a form calls a mechanism; the default says what sets it apart from its rounds."""
     if key == catalogue.DEFAULT:
-        return f"{catalogue.find(key).title}, at once where that promises more"
+        return f"{catalogue.find(key).title}, everything where that promises more"
     return catalogue.find(key).title

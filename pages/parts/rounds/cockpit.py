@@ -76,7 +76,7 @@ def choice(run: session.Watched, view: int) -> None:
     if view == 0 or seen is None:
         st.markdown("**Nothing is selected**")
         said = "Rounds choose after this." if view == 0 and not why.at_once(run) else (
-            "Everything is measured at once: no table is chosen before another."
+            "Everything is measured: no table is chosen before another."
         )  # fmt: skip
         st.caption(said)
         if view == 0:

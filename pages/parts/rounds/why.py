@@ -32,11 +32,21 @@ def _first(run: session.Watched, view: int) -> str:
         started = run.moments[0].event
         assert isinstance(started, engine.Started)
         if at_once(run):
-            return f"nothing is selected, everything is measured at once. {_decided(started)}"
+            return f"nothing is selected, {_measured(run, view)}. {_decided(started)}"
         return "nothing is selected, this mechanism measures everything at once."
     if moment.seen is not None and not figures.hidden():
         return text.plain(_both(run, view)[0], longest=500)
     return text.plain(views.explain_released(event, run.domain)[0], longest=500)
+
+
+def _measured(run: session.Watched, view: int) -> str:
+    """What a round measures that selects nothing: everything, at once or in a few steps."""
+    if run.most_rounds == 1:
+        return "everything is measured at once"
+    return (
+        f"step {view} of {run.most_rounds} measures every residual, most precisely where most is "
+        "expected"
+    )
 
 
 def _both(run: session.Watched, view: int) -> tuple[str, str]:
