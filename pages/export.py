@@ -50,7 +50,8 @@ _MANY_CELLS = 500_000
 def taken(run: session.Watched) -> tuple[engine.Release, list[engine.Event]]:
     """The whole run so far: what could be released of it, and how it came about."""
     settings = run.settings
-    release = run.release(run.rounds).promised(epsilon=settings.epsilon, delta=settings.delta)
+    release = run.release(run.rounds).beside(run.private.odometer.reading())
+    release = release.promised(epsilon=settings.epsilon, delta=settings.delta)
     events = run.events(run.rounds)
     if run.finished:
         events.append(engine.Finished(run.rounds, release.ledger.spent, release.ledger.left))

@@ -31,7 +31,7 @@ def watched(degree: int = 2, *, attributes: int = 4, hostile: bool = False) -> s
     mechanism, rng = engine.AimGrem(completion="none"), engine.rehearsal_noise(0)
     state, event = next(engine.rounds(mechanism, private, workload, rho=0.5, rng=rng))
     run = session.Watched(
-        1, session.Settings("none", domain.names), "", private, workload, mechanism,
+        1, session.Settings("none", domain.names, epsilon=7.0), "", private, workload, mechanism,
         event.rho_total, rng, 500, (session.Moment(state, event, 500.0),),
     )  # fmt: skip
     return run.stepped().stepped()
