@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,8 @@ NOT_PRIVATE = "not private (never released)"
 
 @pytest.fixture(scope="module")
 def run() -> session.Watched:
-    """The first sample, three rounds in; a run is a value, so tests may share it."""
-    made = session.begin(study.usual())
+    """The first sample as published, three rounds in; tests may share it."""
+    made = session.begin(replace(study.usual(), mechanism="aim_grem_paper"))
     for _ in range(3):
         made = made.stepped()
     return made
@@ -67,7 +68,7 @@ def test_opens_with_nothing_run_and_leads_on(app: AppTest) -> None:
     here = app.session_state["visit"]
     assert here.run.finished
     assert here.view == here.run.rounds
-    assert len(app.get("vega_lite_chart")) == 4
+    assert len(app.get("vega_lite_chart")) == 3, "of a completed table no interval is known"
 
 
 # -- does its job ----------------------------------------------------------------------------------
@@ -295,4 +296,5 @@ def test_the_code_shown_gives_the_numbers_shown(
         exec(code.answer(run.settings, names, at=at, completion=completion), made)
         estimate = run.release(at).estimate(0, 2)
         shown = engine.simplex(estimate) if completion else estimate
-        assert np.array_equal(made["shown"].values, shown.values)
+        # Sums are rounded differently where loops are compiled.
+        assert np.allclose(made["shown"].values, shown.values, rtol=1e-9, atol=1e-9)

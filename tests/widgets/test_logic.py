@@ -83,7 +83,7 @@ def test_a_run_alone_offers_and_shows_nothing_that_is_not_private(run: engine.Ru
 
 
 def test_truth_is_shown_on_request_only_and_says_so(table: engine.Table) -> None:
-    player = widgets.explore(table)
+    player = widgets.explore(table, mechanism=engine.AimGrem(finish="rounds"))
     assert not any(figure.private for figure in player.figures)
     player.truth.value = True
     titles = {figure.title for figure in player.figures if figure.private}
