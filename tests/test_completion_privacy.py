@@ -96,7 +96,7 @@ def test_the_price_of_asking_is_the_same_on_a_neighbour() -> None:
         tape = Tape(seed=seed)
         for records, source in ((codes, tape), (other, None)):
             private = engine.Private(engine.Table.from_codes(records, domain))
-            _, started = engine.AimGrem().start(
+            _, started = engine.AimGrem(finish="auto").start(
                 private, workload, rho=Fraction(500), rng=source or tape.replay()
             )
             prices.append([c.rho for c in started.charges if c.what == "select"])
@@ -106,7 +106,7 @@ def test_the_price_of_asking_is_the_same_on_a_neighbour() -> None:
 
 
 def test_a_decision_follows_the_noisy_error_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    from engine.mechanisms import aim_grem
+    from engine.mechanisms import deciding
 
     domain = engine.Domain.from_sizes({"a": 3, "b": 2, "c": 4})
     codes = np.random.default_rng(0).integers(0, [3, 2, 4], (300, 3))
@@ -114,11 +114,13 @@ def test_a_decision_follows_the_noisy_error_alone(monkeypatch: pytest.MonkeyPatc
     workload = engine.Workload.all_kway(domain, 3)
     for told, whole in ((1e9, True), (-1e9, False)):
 
-        def measured(error: int, *, ledger: Any, answer: float = told, **_: Any) -> Any:
+        def measured(
+            private: Any, error: int, *, ledger: Any, answer: float = told, **_: Any
+        ) -> Any:
             return ledger, answer
 
-        monkeypatch.setattr(aim_grem, "measure_error", measured)
-        state, started = engine.AimGrem().start(
+        monkeypatch.setattr(deciding, "measure_error", measured)
+        state, started = engine.AimGrem(finish="auto").start(
             private, workload, rho=Fraction(1), rng=engine.rehearsal_noise(0)
         )
         assert state.whole is whole, started.decision

@@ -442,7 +442,7 @@ def test_a_pair_through_a_stronger_attribute_is_routed_anew() -> None:
 def test_the_decision_is_for_rounds_where_less_is_left_than_measuring_would_leave(
     monkeypatch: pytest.MonkeyPatch, error: float, whole: bool
 ) -> None:
-    from engine.mechanisms import aim_grem
+    from engine.mechanisms import deciding
 
     sizes, rho = (3, 2, 4), Fraction(1, 4)
     domain = make_domain(sizes)
@@ -451,10 +451,10 @@ def test_the_decision_is_for_rounds_where_less_is_left_than_measuring_would_leav
     problem = Problem(sizes, dict(workload.weights))
     asked: list[float] = []
 
-    def measured(_: int, *, rho: Fraction, ledger: Any, **__: Any) -> Any:
+    def measured(private: Any, _: int, *, rho: Fraction, ledger: Any, **__: Any) -> Any:
         return ledger, error * asked[0]
 
-    monkeypatch.setattr(aim_grem, "measure_error", measured)
+    monkeypatch.setattr(deciding, "measure_error", measured)
     started, _ = engine.AimGrem(finish="rounds").start(
         private, workload, rho=rho, rng=engine.rehearsal_noise(0)
     )
@@ -462,5 +462,7 @@ def test_the_decision_is_for_rounds_where_less_is_left_than_measuring_would_leav
     price = problem.price_of_asking(plain(started.beliefs), rho)
     left = rho - sum(c.rho for c in started.ledger.entries)
     asked.append(problem.worth_of_rounds() * problem.left_by_everything(known, left - price))
-    state, _ = engine.AimGrem().start(private, workload, rho=rho, rng=engine.rehearsal_noise(0))
+    state, _ = engine.AimGrem(finish="auto").start(
+        private, workload, rho=rho, rng=engine.rehearsal_noise(0)
+    )
     assert state.whole is whole

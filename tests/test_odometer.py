@@ -15,7 +15,7 @@ import pytest
 
 import engine
 from engine.accounting import Ledger
-from engine.mechanisms import aim_grem, measuring
+from engine.mechanisms import aim_grem, deciding, measuring
 from tests.reference.odometer import Odometer, Scored
 from tests.support import Tape, all_mechanisms, play, random_case
 
@@ -186,13 +186,13 @@ def test_scores_normalised_by_the_number_of_records_are_caught(
 
 
 def test_an_uncharged_decision_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    ask = aim_grem.measure_error
+    ask = deciding.measure_error
 
     def free(*args: Any, ledger: Any, **kwargs: Any) -> Any:
         return ledger, ask(*args, ledger=ledger, **kwargs)[1]
 
-    monkeypatch.setattr(aim_grem, "measure_error", free)
-    assert says(caught(engine.AimGrem(), cases=12), "no event tells of")
+    monkeypatch.setattr(deciding, "measure_error", free)
+    assert says(caught(engine.AimGrem(finish="auto"), cases=12), "no event tells of")
 
 
 def test_a_decision_with_less_noise_than_charged_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,7 +202,7 @@ def test_a_decision_with_less_noise_than_charged_is_caught(monkeypatch: pytest.M
         return draw(self, shape, variance=variance / 4 if shape == () else variance)
 
     monkeypatch.setattr(Tape, "gaussian", quiet)
-    assert says(caught(engine.AimGrem(), cases=12), "asking costs")
+    assert says(caught(engine.AimGrem(finish="auto"), cases=12), "asking costs")
 
 
 def test_scores_of_tables_that_are_not_completed_are_caught(

@@ -145,20 +145,20 @@ def test_two_runs_on_five_and_six_records_measure_inputs_that_differ_by_one_at_m
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # End to end on the default: 141 of 400 runs had inputs that differed by 2.
-    from engine.mechanisms import aim_grem
+    from engine.mechanisms import deciding
 
     asked: list[int] = []
 
-    def remember(error: int, **options: Any) -> Any:
+    def remember(_: Any, error: int, **options: Any) -> Any:
         asked.append(error)
         return options["ledger"], float(error)
 
-    monkeypatch.setattr(aim_grem, "measure_error", remember)
+    monkeypatch.setattr(deciding, "measure_error", remember)
     domain = make_domain([2, 2, 2])
     workload = engine.Workload(dict.fromkeys([(0, 1), (0, 2), (1, 2)], 0.1), domain)
     apart = set()
     for seed in range(100):
-        first = engine.AimGrem()
+        first = engine.AimGrem(finish="auto")
         tables = [engine.Table.from_codes([[0, 0, 0]] * n, domain) for n in (5, 6)]
         state, _ = first.start(
             engine.Private(tables[0]), workload, rho=Fraction(1), rng=engine.rehearsal_noise(seed)

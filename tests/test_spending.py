@@ -266,7 +266,7 @@ def test_a_run_that_fails_after_a_draw_gives_back_the_ledger_and_what_was_drawn(
     table = table_of(records=900)
     workload = engine.Workload.all_kway(table.domain, 2)
     with pytest.raises(RunInterruptedError, match="MemoryError") as caught:
-        engine.run(engine.AimGrem(), table, workload, rho=100.0, seed=0)
+        engine.run(engine.AimGrem(finish="auto"), table, workload, rho=100.0, seed=0)
     error = caught.value
     assert error.code == "E_INTERRUPTED"
     assert isinstance(error.__cause__, MemoryError)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
@@ -178,10 +179,14 @@ class Trials(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def _one(self, name: str, epsilon: float, seed: int, report: Report, k: int, of: int) -> None:
         word = f"{k + 1} of {of}: {name}, ε {epsilon:g}"
         report(k / of, word)
-        run = engine.run(
-            MECHANISMS[name](), self._private, self._workload, epsilon=epsilon, delta=self._delta,
-            seed=seed, progress=lambda share, _: report((k + min(share, 0.99)) / of, word),
-        )  # fmt: skip
+        with warnings.catch_warnings():
+            # Trials are paired: every mechanism has the same seeds, and nothing is released.
+            warnings.simplefilter("ignore", engine.RepeatedSeedWarning)
+            run = engine.run(
+                MECHANISMS[name](), self._private, self._workload, epsilon=epsilon,
+                delta=self._delta, seed=seed,
+                progress=lambda share, _: report((k + min(share, 0.99)) / of, word),
+            )  # fmt: skip
         truth = engine.evaluate(run.release, self._private)
         self._done.append(Trial(name, epsilon, seed, truth.mean_l1_normalized))
 
