@@ -7,7 +7,8 @@ CHECKS = (
     ("ruff", "format", "--check", "."),
     ("ruff", "check", "."),
     ("mypy",),
-    ("pytest", "-q"),
+    # Browser tests have a command of their own: pytest -m browser.
+    ("pytest", "-q", "-m", "not browser"),
 )
 
 for check in CHECKS:

@@ -39,11 +39,11 @@ def test_a_run_on_adult_is_watched_to_its_end(address: str, page: Any) -> None:
     button(page, "Back").click()
     page.get_by_text("Why round 11 did what it did").wait_for()
     shown = page.evaluate(WAYS_OUT)
-    assert len(shown["kept"]) >= 8, "every chart has its buttons in the page"
+    assert len(shown["kept"]) >= 4, "every chart has its buttons in the page"
     assert set(shown["kept"]) == {"none"}, "those that are not private offer no download"
     assert "none" not in shown["released"]
-    page.get_by_text("Hide what is not private").click()
-    page.get_by_text("True counts and differences are hidden").wait_for()
+    page.get_by_text("Hide what is not private").first.click()
+    page.get_by_text("Only released values are on this page").wait_for()
     page.get_by_text("not private (never released)").first.wait_for(state="detached")
     assert page.get_by_text("not private (never released)").count() == 0
     sound(page)
@@ -53,7 +53,6 @@ def test_play_goes_on_by_itself_and_stops_at_a_click(address: str, page: Any) ->
     page.goto(address)
     button(page, "Open the Titanic run").click()
     page.get_by_text("Why round 1 did what it did").wait_for()
-    page.get_by_text("fast", exact=True).click()
     button(page, "Play").click()
     page.get_by_text("Why round 3 did what it did").wait_for()
     button(page, "Pause", playing=True).click()
