@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import hypothesis
 import pytest
 
 import engine
+from engine import compiling
 from tests.support import ALPHA, ROOT, SAMPLES
 
 __all__ = ["ALPHA"]
@@ -26,6 +28,16 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.register_profile("long", max_examples=2_000, deadline=None, database=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def loops_are_compiled() -> Iterator[None]:
+    """Compile every loop from its first call on, so that no result depends on earlier tests.
+
+    Interpreted loops round otherwise in the last digits; ``test_compiling`` holds both together.
+    """
+    with compiling.free_work(0):
+        yield
 
 
 @pytest.fixture(scope="session")
