@@ -71,7 +71,7 @@ def text_of(value: object) -> str:
     """
     if isinstance(value, str):
         return value
-    if value is None or _is_gap(value):
+    if value is None or value is np.ma.masked or _is_gap(value):
         return ""
     if isinstance(value, Decimal):
         return format(value, "f") if value.is_finite() else str(value)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.interchange
 
 from engine.coding import text_of
 from engine.errors import DataError
@@ -56,7 +57,7 @@ def read_frame(frame: Any, choices: Choices | None = None, *, name: str = "") ->
 
 def _columns(frame: Any) -> tuple[list[str], list[pa.ChunkedArray]]:
     if isinstance(frame, pd.DataFrame):
-        names = [str(name) for name in frame.columns]
+        names = [text_of(name) for name in frame.columns]
         return names, [_pandas_texts(frame.iloc[:, j]) for j in range(len(names))]
     if isinstance(frame, Mapping):
         return [str(name) for name in frame], [_texts(column) for column in frame.values()]
@@ -86,23 +87,29 @@ def _arrow_columns(frame: Any) -> tuple[list[str], list[pa.ChunkedArray]]:
         if hasattr(frame, "__arrow_c_stream__"):
             table = pa.table(frame)
         else:
-            table = pa.interchange.from_dataframe(frame)
+            table = pyarrow.interchange.from_dataframe(frame)
+        columns = [as_texts(column) for column in table.columns]
     except (pa.ArrowException, TypeError, ValueError, NotImplementedError, RuntimeError):
         raise DataError(
             f"The columns of this {type(frame).__name__} cannot be taken over. Give a pandas data "
             "frame, or write it to a Parquet file.",
             code="E_FORMAT",
         ) from None
-    return list(table.column_names), [as_texts(column) for column in table.columns]
+    return list(table.column_names), columns
 
 
 def _pandas_texts(column: pd.Series[Any]) -> pa.ChunkedArray:
     if isinstance(column.dtype, pd.CategoricalDtype):
-        labels = [text_of(value) for value in column.cat.categories]
+        labels = _texts(column.cat.categories.to_series()).to_pylist()
         codes = column.cat.codes.to_numpy()
         return _chunked(["" if code < 0 else labels[code] for code in codes])
     if column.dtype == np.float32 or column.dtype == np.float16:
         return _chunked([text_of(value) for value in column.to_numpy()])
+    if isinstance(column.dtype, pd.ArrowDtype):
+        return as_texts(pa.chunked_array(pa.array(column)))
+    if isinstance(column.dtype, pd.Float32Dtype):
+        single = column.to_numpy(dtype=np.float32, na_value=np.nan)
+        return _chunked([text_of(value) for value in single])
     gone = column.isna().to_numpy()
     cells = column.to_numpy(dtype=object)
     return _chunked(["" if g else text_of(c) for c, g in zip(cells, gone, strict=True)])
@@ -113,6 +120,8 @@ def _texts(column: Any) -> pa.ChunkedArray:
         return _pandas_texts(column)
     if isinstance(column, pa.Array | pa.ChunkedArray):
         return as_texts(pa.chunked_array([column]) if isinstance(column, pa.Array) else column)
+    if hasattr(column, "__arrow_c_stream__"):  # a Polars series: its cells would lose their type
+        return as_texts(pa.chunked_array(column))
     if isinstance(column, str | bytes) or not isinstance(column, Iterable):
         raise DataError(
             f"A column of type {type(column).__name__} holds no cells; a list or an array is "

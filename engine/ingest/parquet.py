@@ -99,8 +99,7 @@ def as_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Write any column as texts; a missing value becomes an empty one."""
     kind = column.type
     if pa.types.is_dictionary(kind):
-        column = column.cast(kind.value_type)
-        kind = column.type
+        return pc.fill_null(_undictionary(column), "")
     if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_string(kind):
         column = column.cast(pa.large_string())
     elif pa.types.is_timestamp(kind):
@@ -124,6 +123,15 @@ def as_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
             pa.large_string(),
         )
     return pc.fill_null(column, "")
+
+
+def _undictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    # Not by a cast: there is none from the views of texts that Polars' categories are.
+    parts = [
+        as_texts(pa.chunked_array([chunk.dictionary])).combine_chunks().take(chunk.indices)
+        for chunk in column.chunks
+    ]
+    return pa.chunked_array(parts, pa.large_string())
 
 
 def _timestamps(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -33,13 +33,13 @@ _MOST_CODES = 50
 def read_survey(data: bytes, asked: Choices, limits: Limits, progress: Progress | None) -> Draft:
     """Read a file of SPSS, Stata or SAS."""
     name = content.survey_name(data)
-    frame, about = _frame(data, name, limits)
+    frame, about, dated = _frame(data, name, limits)
     labels = list(frame.columns)
-    codes = {label: _missing_codes(about, label) for label in labels}
+    codes = {label: _missing_codes(about, label, frame[label]) for label in labels}
     made = [_Variable(label, frame[label], about, codes[label]) for label in labels]
     columns = [_chunked(variable.texts()) for variable in made]
     declared = {v.label: v.attribute() for v in made if v.listed}
-    notes = _notes(made)
+    notes = _notes(made) if dated else [_dates_note(), *_notes(made)]
     lines = np.arange(1, len(frame) + 1, dtype=np.int32)
     choices = {"format": "survey", "trim": asked.trim}
     draft = Draft(tuple(labels), columns, lines, notes, choices, {}, declared=declared)
@@ -47,7 +47,8 @@ def read_survey(data: bytes, asked: Choices, limits: Limits, progress: Progress 
     return draft
 
 
-def _frame(data: bytes, name: str, limits: Limits) -> tuple[pd.DataFrame, Any]:
+def _frame(data: bytes, name: str, limits: Limits) -> tuple[pd.DataFrame, Any, bool]:
+    """Return the cells, what is declared of them, and whether dates could be read as dates."""
     try:
         import pyreadstat
     except ImportError:
@@ -74,7 +75,12 @@ def _frame(data: bytes, name: str, limits: Limits) -> tuple[pd.DataFrame, Any]:
                     f"{limits.cells:,} cells can be read. Keep only the columns that are needed.",
                     code="E_TOO_LARGE",
                 )
-            frame, about = reader(path, **options)
+            dated = True
+            try:
+                frame, about = reader(path, **options)
+            except OverflowError:  # a date before the year 1 or after 9999
+                dated = False
+                frame, about = reader(path, disable_datetime_conversion=True, **options)
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError, OSError) as error:
         if isinstance(error, DataError):
             raise
@@ -85,7 +91,7 @@ def _frame(data: bytes, name: str, limits: Limits) -> tuple[pd.DataFrame, Any]:
         ) from None
     if not len(frame.columns):
         raise content.empty()
-    return frame, about
+    return frame, about, dated
 
 
 @contextmanager
@@ -107,8 +113,11 @@ def _named(data: bytes) -> Iterator[str]:
         yield path
 
 
-def _missing_codes(about: Any, label: str) -> tuple[Any, ...]:
-    """Return the values that the file declares missing: numbers, texts, or tags ("a" for .a)."""
+def _missing_codes(about: Any, label: str, cells: pd.Series[Any]) -> tuple[Any, ...]:
+    """Return the values that the file declares missing: numbers, texts, or tags ("a" for .a).
+
+    A range means its whole numbers where they are few, and every value in it that is there.
+    """
     codes: list[Any] = list((about.missing_user_values or {}).get(label, ()))
     named = (about.variable_value_labels or {}).get(label, {})
     for given in (about.missing_ranges or {}).get(label, ()):
@@ -118,9 +127,17 @@ def _missing_codes(about: Any, label: str) -> tuple[Any, ...]:
             continue
         codes += [v for v in named if isinstance(v, int | float) and low <= v <= high]
         whole = isinstance(low, int | float) and high - low < _MOST_CODES
-        codes += [float(v) for v in np.arange(low, high + 1)] if whole else [low, high]
-    codes += [v for v in named if isinstance(v, str) and len(v) == 1 and v.isalpha()]
+        codes += [float(v) for v in np.arange(low, high + 1)] if whole else []
+        held = pd.unique(cells.dropna())
+        codes += [v for v in held if isinstance(v, int | float) and low <= v <= high]
+    if not _holds_texts(about, label):
+        codes += [v for v in named if isinstance(v, str) and len(v) == 1 and v.isalpha()]
     return tuple(dict.fromkeys(codes))
+
+
+def _holds_texts(about: Any, label: str) -> bool:
+    """Tell a variable of texts, whose values of one letter are values and no tags."""
+    return (about.readstat_variable_types or {}).get(label) == "string"
 
 
 class _Variable(Exact):
@@ -131,17 +148,16 @@ class _Variable(Exact):
     ) -> None:
         self.label = label
         self._cells = cells
-        self._tags = {c for c in codes if isinstance(c, str) and len(c) == 1}
-        self._numeric = not all(isinstance(v, str) for v in cells.dropna().head(50)) or bool(
-            self._tags
-        )
+        self._numeric = not _holds_texts(about, label)
+        tags = codes if self._numeric else ()
+        self._tags = {c for c in tags if isinstance(c, str) and len(c) == 1}
         named: Mapping[Any, str] = (about.variable_value_labels or {}).get(label, {})
         self._named = {v: str(n) for v, n in sorted(named.items(), key=_by_value)}
         held = list(pd.unique(cells.dropna()))
-        self._unnamed = [v for v in held if v not in self._named and v not in codes]
+        self.unnamed = [v for v in held if v not in self._named and v not in codes]
         values = {v: n for v, n in self._named.items() if v not in codes}
         # Labels at the ends of a scale name no values: the numbers between have none.
-        self.listed = len(values) > 1 and len(self._unnamed) <= len(values)
+        self.listed = len(values) > 1 and len(self.unnamed) <= len(values)
         self._texts = _distinct(self._named) if self.listed else {}
         extra = [v for v in held if v in codes or (isinstance(v, str) and v in self._tags)]
         self.missing = tuple(dict.fromkeys(self._text(c) for c in (*codes, *extra)))
@@ -166,7 +182,7 @@ class _Variable(Exact):
 
     def attribute(self) -> Attribute:
         """Return what the file declares; values that it does not name are counted as Other."""
-        unnamed = bool(self._unnamed)
+        unnamed = bool(self.unnamed)
         return Attribute(
             self.label,
             values=self._values,
@@ -198,6 +214,15 @@ def _chunked(texts: list[str]) -> pa.ChunkedArray:
     return pa.chunked_array([pa.array(texts, pa.large_string())])
 
 
+def _dates_note() -> Note:
+    return Note(
+        "W_DATES_AS_NUMBERS",
+        "A date of the file lies before the year 1 or after 9999, so dates and times were read as "
+        "the numbers that the file holds (days or seconds). Correct that date to have them as "
+        "dates.",
+    )
+
+
 def _notes(variables: list[_Variable]) -> list[Note]:
     declared = [v for v in variables if v.listed]
     coded = [v for v in variables if v.missing]
@@ -209,6 +234,16 @@ def _notes(variables: list[_Variable]) -> list[Note]:
                 f"The file itself declares the values of {counted(len(declared), 'column')} and "
                 f"what means missing in {counted(len(coded), 'column')}: taken over as the "
                 "declared domain. Check that this is the codebook and no list made from the rows.",
+            )
+        )
+    unnamed = [v for v in declared if v.unnamed]
+    if unnamed:
+        found.append(
+            Note(
+                "W_UNNAMED_VALUES",
+                f"{counted(len(unnamed), 'column')} {were(len(unnamed), 'holds', 'hold')} values "
+                "that the file gives no label: counted as Other together. List them as values "
+                "under Domain to keep them apart.",
             )
         )
     tagged = sum(len(v.tagged) for v in variables)

@@ -123,3 +123,43 @@ def test_without_the_package_the_extra_is_named(spss: Path, monkeypatch: Any) ->
     monkeypatch.setitem(sys.modules, "pyreadstat", None)
     with pytest.raises(engine.DataError, match="pyreadstat"):
         ingest.read(spss)
+
+
+def test_values_of_one_letter_are_no_tags_where_the_variable_holds_texts(tmp_path: Path) -> None:
+    path = tmp_path / "x.sav"
+    frame = pd.DataFrame({"q": ["a", "b", "c", "X"] * 5, "k": range(20)})
+    pyreadstat.write_sav(
+        frame, path, missing_ranges={"q": ["X"]},
+        variable_value_labels={"q": {"a": "Alpha", "b": "Beta", "c": "Gamma", "X": "refused"}},
+    )  # fmt: skip
+    assert counts(ingest.read(path), "q") == {"Alpha": 5, "Beta": 5, "Gamma": 5, "(missing)": 5}
+
+
+@pytest.mark.parametrize(("low", "high"), [(-9_999_999, -1), (97, 99)])
+def test_all_that_lies_in_a_declared_range_is_missing(low: int, high: int, tmp_path: Path) -> None:
+    path = tmp_path / "x.sav"
+    inside = [-9.0, -8.0, -99.0] if low < 0 else [97.25, 98.5, 99.0]
+    frame = pd.DataFrame({"q": [float(i % 50) + 0.5 for i in range(60)] + inside})
+    pyreadstat.write_sav(frame, path, missing_ranges={"q": [{"lo": low, "hi": high}]})
+    preview = ingest.read(path)
+    assert preview.attributes("q")[0].bounds == (0.5, 49.5)
+    assert counts(preview, "q")["(missing)"] == 3
+
+
+def test_values_without_a_label_are_said_to_be_counted_as_other(tmp_path: Path) -> None:
+    path = tmp_path / "x.sav"
+    names = {1: "low", 2: "middle", 3: "high"}
+    frame = pd.DataFrame({"q": [1.0, 2, 3, 7] * 5})
+    pyreadstat.write_sav(frame, path, variable_value_labels={"q": names})
+    preview = ingest.read(path)
+    assert counts(preview, "q")["(other)"] == 5
+    assert "W_UNNAMED_VALUES" in {note.code for note in preview.warnings}
+
+
+def test_a_date_out_of_the_calendar_is_said_and_does_not_stop_the_reading(tmp_path: Path) -> None:
+    path = tmp_path / "x.sav"
+    frame = pd.DataFrame({"when": [1.3e10, 1.0e15], "k": [1.0, 2.0]})
+    pyreadstat.write_sav(frame, path, variable_format={"when": "DATETIME20"})
+    preview = ingest.read(path)
+    assert len(preview.frame) == 2
+    assert "W_DATES_AS_NUMBERS" in {note.code for note in preview.warnings}
