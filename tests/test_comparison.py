@@ -66,6 +66,8 @@ def test_every_trial_is_the_engine_s_own_run(
         assert row.mean_l1 == evaluated.mean_l1
         assert row.mean_l2 == evaluated.mean_l2
         assert row.max_l1 == evaluated.max_l1
+        assert row.one_way == evaluated.one_way
+        assert row.ranges == evaluated.ranges
         assert row.share("mean_l1") == evaluated.mean_l1_normalized
         assert row.per_marginal == {a: e.l1 for a, e in evaluated.per_marginal.items()}
 

@@ -12,6 +12,7 @@ import pytest
 
 import engine
 from engine import grem
+from engine.demonstrating import metrics
 from tests.reference import dense
 from tests.support import make_domain, random_case
 
@@ -106,3 +107,29 @@ def test_a_table_of_another_domain_is_refused(table: engine.Table) -> None:
         engine.evaluate(release, other)
     with pytest.raises(engine.OptionError, match="different domains"):
         engine.compare(release.estimate(), other)
+
+
+def test_single_attributes_and_ranges_are_judged_by_the_sums_of_an_answer() -> None:
+    rng = np.random.default_rng(1)
+    exact, answer = rng.integers(0, 9, (3, 4, 2)).astype(float), rng.normal(4, 2, (3, 4, 2))
+    found, off = metrics.distance(answer, exact), answer - exact
+    ones = [np.abs(off.sum(axis=axes)).sum() for axes in ((1, 2), (0, 2), (0, 1))]
+    assert found.one_way == pytest.approx(np.mean(ones))
+    assert found.l1 == pytest.approx(np.abs(off).sum())
+    assert found.l2 == pytest.approx(np.linalg.norm(off))
+    # Every box is a range of values along each axis: their errors lie between these.
+    every = [
+        abs(off[a : b + 1, c : d + 1, e : f + 1].sum())
+        for a in range(3) for b in range(a, 3)
+        for c in range(4) for d in range(c, 4)
+        for e in range(2) for f in range(e, 2)
+    ]  # fmt: skip
+    assert min(every) < found.ranges < max(every)
+    moved = answer.copy()
+    moved[0, 0, 0] += 1.0
+    moved[0, 1, 0] -= 1.0
+    assert metrics.distance(moved, answer).ranges < 1.0
+    one = metrics.distance(answer[:, 0, 0], exact[:, 0, 0])
+    assert one.one_way == pytest.approx(one.l1)
+    total = metrics.distance(np.array(5.0), np.array(3.0))
+    assert (total.l1, total.l2, total.one_way, total.ranges) == (2.0, 2.0, 2.0, 2.0)

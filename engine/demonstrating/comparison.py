@@ -5,6 +5,7 @@ results are ``NotReleased``, as all of ``evaluation`` is. Trials are simulation:
 of them would spend the budget again.
 """
 
+from engine.demonstrating.metrics import METRICS
 from engine.demonstrating.paths import (
     Point,
     Setting,
@@ -26,7 +27,6 @@ from engine.demonstrating.trials import (
 from engine.demonstrating.verdicts import (
     HIGH,
     LOW,
-    METRICS,
     TIE,
     bands,
     by_marginal,

@@ -15,28 +15,16 @@ import numpy as np
 
 from engine.checking import expect
 from engine.completing.release import Release
+from engine.demonstrating.metrics import MarginalError as MarginalError
+from engine.demonstrating.metrics import NotReleased as NotReleased
+from engine.demonstrating.metrics import distance
 from engine.domain import Domain
 from engine.errors import OptionError
-from engine.exact import Exact
 from engine.mechanisms.protocols import Adaptive
 from engine.noise import probabilities
 from engine.released import Estimate
 from engine.tables import CountSource, Private
 from engine.types import AttributeSet, FloatArray
-
-
-class NotReleased(Exact):
-    """Base of values computed from the records: shown on a demonstration's screen, never saved."""
-
-    __slots__ = ()
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class MarginalError(NotReleased):
-    """How far one released marginal is from the truth; unit records."""
-
-    l1: float
-    l2: float
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -49,6 +37,8 @@ class Evaluation(NotReleased):
         max_l1: Largest L1 error.
         records: The true number of records N.
         per_marginal: The errors of each marginal.
+        one_way: Mean L1 error of the single attributes that the answers add up to.
+        ranges: Mean error of the counts of ranges.
     """
 
     mean_l1: float
@@ -56,6 +46,8 @@ class Evaluation(NotReleased):
     max_l1: float
     records: int
     per_marginal: Mapping[AttributeSet, MarginalError]
+    one_way: float = math.nan
+    ranges: float = math.nan
 
     @property
     def mean_l1_normalized(self) -> float:
@@ -71,6 +63,10 @@ class Evaluation(NotReleased):
     def max_l1_normalized(self) -> float:
         """Largest L1 error divided by N; NaN if there are no records."""
         return self._normalized(self.max_l1)
+
+    def share(self, metric: str) -> float:
+        """Return one of ``metrics.METRICS`` divided by N; NaN if there are no records."""
+        return self._normalized(float(getattr(self, metric)))
 
     def _normalized(self, error: float) -> float:
         return error / self.records if self.records else math.nan
@@ -101,10 +97,8 @@ def evaluate(
     errors = {}
     for estimate in release.estimates():
         answer = postprocess(estimate) if postprocess else estimate
-        difference = (answer.values - private.marginal(estimate.attrs).values).ravel()
-        errors[estimate.attrs] = MarginalError(
-            float(np.abs(difference).sum()), math.sqrt(float(difference @ difference))
-        )
+        exact = private.marginal(estimate.attrs).values
+        errors[estimate.attrs] = distance(answer.values, exact)
     l1 = [error.l1 for error in errors.values()]
     return Evaluation(
         mean_l1=math.fsum(l1) / len(l1),
@@ -112,6 +106,8 @@ def evaluate(
         max_l1=max(l1),
         records=int(private.marginal(()).values),
         per_marginal=errors,
+        one_way=math.fsum(error.one_way for error in errors.values()) / len(l1),
+        ranges=math.fsum(error.ranges for error in errors.values()) / len(l1),
     )
 
 

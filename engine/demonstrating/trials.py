@@ -18,6 +18,7 @@ from engine.accounting import rho_from
 from engine.completing.projection import simplex_table
 from engine.completing.release import Release
 from engine.demonstrating.evaluation import NotReleased
+from engine.demonstrating.metrics import MarginalError, distance
 from engine.errors import OptionError
 from engine.mechanisms import catalogue
 from engine.mechanisms.base import rounds
@@ -105,6 +106,8 @@ class Trial(NotReleased):
         seconds: Time to run and to answer every marginal; counting is not in it.
         rounds: Rounds made.
         per_marginal: L1 error of each marginal, in records.
+        one_way: Mean L1 error of the single attributes that the answers add up to, in records.
+        ranges: Mean error of the counts of ranges, in records.
     """
 
     mechanism: str
@@ -118,9 +121,11 @@ class Trial(NotReleased):
     seconds: float
     rounds: int
     per_marginal: Mapping[AttributeSet, float]
+    one_way: float = math.nan
+    ranges: float = math.nan
 
     def share(self, metric: str) -> float:
-        """Return ``mean_l1``, ``mean_l2`` or ``max_l1`` divided by N (NaN without records)."""
+        """Return one of ``metrics.METRICS`` divided by N (NaN without records)."""
         value = float(getattr(self, metric))
         return value / self.records if self.records else math.nan
 
@@ -219,7 +224,7 @@ def _judge(
     private: Private,
     workload: Workload,
     postprocess: Callable[[Estimate], Estimate] | None,
-) -> tuple[dict[AttributeSet, tuple[float, float]], float, int]:
+) -> tuple[dict[AttributeSet, MarginalError], float, int]:
     """True errors of every answer; the clock runs while answering, not while judging."""
     errors = {}
     for attrs in workload.weights:
@@ -228,11 +233,7 @@ def _judge(
         answer = release.estimate(*attrs) if answer is None else answer
         answer = postprocess(answer) if postprocess else answer
         seconds += time.perf_counter() - began
-        difference = (answer.values - private.marginal(attrs).values).ravel()
-        errors[attrs] = (
-            float(np.abs(difference).sum()),
-            math.sqrt(float(difference @ difference)),
-        )
+        errors[attrs] = distance(answer.values, private.marginal(attrs).values)
     return errors, seconds, made
 
 
@@ -241,22 +242,24 @@ def _trial(
     epsilon: float,
     number: int,
     seed: int,
-    errors: Mapping[AttributeSet, tuple[float, float]],
+    errors: Mapping[AttributeSet, MarginalError],
     private: Private,
     seconds: float,
     made: int,
 ) -> Trial:
-    l1 = [one for one, _ in errors.values()]
+    l1 = [error.l1 for error in errors.values()]
     return Trial(
         mechanism=key,
         epsilon=epsilon,
         trial=number,
         seed=seed,
         mean_l1=math.fsum(l1) / len(l1),
-        mean_l2=math.fsum(two for _, two in errors.values()) / len(l1),
+        mean_l2=math.fsum(error.l2 for error in errors.values()) / len(l1),
         max_l1=max(l1),
         records=int(private.marginal(()).values),
         seconds=seconds,
         rounds=made,
-        per_marginal={attrs: one for attrs, (one, _) in errors.items()},
+        per_marginal={attrs: error.l1 for attrs, error in errors.items()},
+        one_way=math.fsum(error.one_way for error in errors.values()) / len(l1),
+        ranges=math.fsum(error.ranges for error in errors.values()) / len(l1),
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from engine.demonstrating.metrics import METRICS
 from engine.demonstrating.trials import BASELINES, CONTENDERS, Trial
 from engine.domain import Domain
 from engine.types import AttributeSet, FloatArray
@@ -20,19 +21,13 @@ LOW, HIGH = 0.1, 0.9
 
 # -- trials as frames ------------------------------------------------------------------------------
 
-METRICS: Mapping[str, str] = {
-    "mean_l1": "mean L1 error ÷ N",
-    "mean_l2": "mean L2 error ÷ N",
-    "max_l1": "largest L1 error ÷ N",
-}
-
 
 def frame(results: Iterable[Trial]) -> pd.DataFrame:
     """Return one row a trial. Not private.
 
     Returns:
-        Columns mechanism (key), name, epsilon, trial, seed, mean_l1, mean_l2, max_l1 (all divided
-        by N), seconds and rounds.
+        Columns mechanism (key), name, epsilon, trial, seed, those of ``METRICS`` (all divided by
+        N), seconds and rounds.
     """
     import pandas as pd
 

@@ -38,6 +38,7 @@ from frontier import SIX, between, coded, named
 
 import engine
 from engine.completing.nonnegative import nonnegative
+from engine.demonstrating.metrics import distance
 from engine.types import AttributeSet, FloatArray
 
 DELTA = 1e-9
@@ -296,33 +297,19 @@ def judged(case: Case, answers: Answers) -> dict[str, float]:
     """Every metric of a set of answers."""
     weights = case.workload.weights
     records = max(float(case.private.marginal(()).values), 1.0)
-    l1, l2, ones, ranges = [], [], [], []
-    for number, (gamma, values) in enumerate(answers.items()):
-        off = (values - case.private.marginal(gamma).values) / records
-        l1.append(float(np.abs(off).sum()))
-        l2.append(float(np.sqrt(np.square(off).sum())))
-        for axis in range(len(gamma)):
-            others = tuple(k for k in range(len(gamma)) if k != axis)
-            ones.append(float(np.abs(off.sum(axis=others)).sum()))
-        ranges.append(_ranges(off, number))
+    off = [
+        distance(values, case.private.marginal(gamma).values) for gamma, values in answers.items()
+    ]
     w = np.array([weights[gamma] for gamma in answers])
+    found = np.array([(one.l1, one.l2, one.one_way, one.ranges) for one in off])
+    l1, l2, ones, ranges = found.T / records
     return {
         "mean_l1": float(w @ l1 / w.sum()),
-        "max_l1": max(l1),
+        "max_l1": float(l1.max()),
         "mean_l2": float(w @ l2 / w.sum()),
-        "one_way": float(np.mean(ones)) if ones else 0.0,
+        "one_way": float(np.mean(ones)),
         "ranges": float(w @ ranges / w.sum()),
     }
-
-
-def _ranges(off: FloatArray, number: int) -> float:
-    """Mean absolute error of twenty boxes."""
-    rng, found = np.random.default_rng(number), []
-    for _ in range(20):
-        ends = [np.sort(rng.integers(0, n + 1, 2)) for n in off.shape]
-        box = off[tuple(slice(int(a), int(b)) for a, b in ends)]
-        found.append(abs(float(box.sum())))
-    return float(np.mean(found))
 
 
 # -- running ------------------------------------------------------------------------------------
