@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.exact import Exact
 from engine.types import FloatArray
@@ -52,7 +54,7 @@ class MarginalError(NotReleased):
     ranges: float
 
 
-def distance(answer: FloatArray, exact: FloatArray) -> MarginalError:
+def distance(answer: FloatArray, exact: NDArray[Any]) -> MarginalError:
     """Compare an answer with the exact table, both of shape (n_i for i in gamma).
 
     >>> distance(np.array([[3.0, 0.0], [0.0, 1.0]]), np.array([[2.0, 0.0], [0.0, 2.0]])).one_way
