@@ -6,6 +6,7 @@ that of ranges. The same functions judge trials on the Compare page and the benc
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -44,8 +45,8 @@ class MarginalError(NotReleased):
         l2: Root of the sum of their squares.
         one_way: L1 error of the answer's sums over all but one attribute, mean over its attributes;
             of a marginal over one attribute the L1 error itself.
-        ranges: Mean absolute error of the counts of ``BOXES`` boxes: a random range of values of
-            every attribute, the same for all tables of a shape.
+        ranges: Mean absolute error of the counts of ``BOXES`` boxes: a range of values of every
+            attribute, the same for all tables of a shape.
     """
 
     l1: float
@@ -76,10 +77,26 @@ def distance(answer: FloatArray, exact: NDArray[Any]) -> MarginalError:
 
 @lru_cache(maxsize=4096)
 def _boxes(shape: tuple[int, ...]) -> tuple[tuple[slice, ...], ...]:
-    """Ranges of values along every axis, drawn once for each shape; none is empty."""
-    rng = np.random.default_rng(0)
+    """Ranges of values along every axis, the same for each shape; none is empty.
+
+    Their ends are spread evenly: multiples of roots of primes, less whole numbers (Weyl).
+    """
     boxes = []
-    for _ in range(BOXES):
-        ends = [np.sort(rng.integers(0, n, 2)) for n in shape]
-        boxes.append(tuple(slice(int(first), int(last) + 1) for first, last in ends))
+    for number in range(1, BOXES + 1):
+        box = []
+        for axis, n in enumerate(shape):
+            ends = sorted(int(n * (number * math.sqrt(_prime(2 * axis + k)) % 1)) for k in (0, 1))
+            box.append(slice(ends[0], ends[1] + 1))
+        boxes.append(tuple(box))
     return tuple(boxes)
+
+
+def _prime(position: int) -> int:
+    """The prime at this place, from 2 at 0 on."""
+    found: list[int] = []
+    number = 2
+    while len(found) <= position:
+        if all(number % prime for prime in found):
+            found.append(number)
+        number += 1
+    return found[-1]
