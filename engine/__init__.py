@@ -20,7 +20,8 @@ from engine.demonstrating.evaluation import (
     insight,
     selects,
 )
-from engine.domain import Attribute, Domain, Missing
+from engine.demonstrating.trials import Trial, trials
+from engine.domain import Attribute, Domain, Missing, draft_with
 from engine.errors import (
     AccountError,
     BudgetError,
@@ -34,6 +35,7 @@ from engine.errors import (
     WorkloadError,
 )
 from engine.forecast import Prediction
+from engine.measure import measure_marginal
 from engine.mechanisms import catalogue as catalogue
 from engine.mechanisms.aim_grem import AimGrem
 from engine.mechanisms.aim_state import AimState
@@ -41,6 +43,7 @@ from engine.mechanisms.base import Run, rounds, run
 from engine.mechanisms.fixed_sequence import FixedSequence
 from engine.mechanisms.mwem_grem import MwemGrem, MwemState
 from engine.mechanisms.one_shot import EqualSplit, ResidualPlanner, Uniform
+from engine.mechanisms.own import select_marginal
 from engine.mechanisms.protocols import Adaptive, Mechanism, Rebudgetable
 from engine.noise import RandomSource, rehearsal_noise
 from engine.planner import plan
@@ -68,7 +71,8 @@ def __dir__() -> list[str]:
 
 
 read_with(lambda: importlib.import_module("engine.ingest.reader").READER)
-del read_with
+draft_with(lambda: importlib.import_module("engine.ingest.reader").drafted)
+del read_with, draft_with
 
 if "IPython" in sys.modules:  # a notebook, or IPython: values show themselves as tables there
     importlib.import_module("engine.showing.notebook").hook()
@@ -120,6 +124,7 @@ __all__ = [
     "SolverError",
     "Started",
     "Table",
+    "Trial",
     "Uniform",
     "Work",
     "Workload",
@@ -136,6 +141,7 @@ __all__ = [
     "insight",
     "load_sample",
     "maxent",
+    "measure_marginal",
     "plan",
     "plan_by_solver",
     "privacy_cost",
@@ -146,6 +152,8 @@ __all__ = [
     "rounds",
     "run",
     "sample_names",
+    "select_marginal",
     "selects",
     "simplex",
+    "trials",
 ]

@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 import operator
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
@@ -46,6 +46,14 @@ __all__ = [
     "Source",
     "subsets",
 ]
+
+
+_drafter: list[Callable[[], Callable[..., Domain]]] = []
+
+
+def draft_with(drafter: Callable[[], Callable[..., Domain]]) -> None:
+    """Say who proposes a domain for ``Domain.draft``: the room ``ingest``, which stands above."""
+    _drafter[:] = [drafter]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -117,6 +125,33 @@ class Domain:
             DomainError: If the file is missing, is no JSON, or declares no domain.
         """
         return cls.from_dict(content_of(path))
+
+    @classmethod
+    def draft(cls, source: Any, *columns: str, **choices: Any) -> Domain:
+        """Propose a domain for a table, to be checked and declared by you.
+
+        What it lists was read from the data, which alone can reveal a person: every attribute says
+        so (``read_from_data``), and so does each run made with it. Look at it, correct it, and
+        declare what is publicly known (``Attribute.known``).
+
+        Args:
+            source: A data frame of any library, a dict of columns, a list of records, or a file
+                (its path or content).
+            *columns: Only these; by default all.
+            **choices: How cells are read, as in ``engine.ingest.read``.
+
+        Raises:
+            DataError: If it cannot be read, or has no such column.
+
+        >>> import engine
+        >>> frame = {"age": [31, 4, 50], "city": ["Oslo", "Rome", "Oslo"]}
+        >>> domain = engine.Domain.draft(frame)
+        >>> domain["city"].labels, domain.read_from_data
+        (('Oslo', 'Rome'), True)
+        >>> engine.Table.from_frame(frame, domain)
+        Table(2 attributes; the records are private)
+        """
+        return _drafter[0]()(source, *columns, **choices)
 
     @classmethod
     def from_dict(cls, declared: object) -> Domain:

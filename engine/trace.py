@@ -55,13 +55,13 @@ class Started:
 
     mechanism: str
     rho_total: Fraction
-    rho_measure: Fraction | None
-    rho_select: Fraction | None
-    max_rounds: int
-    measurements: tuple[Measurement, ...]
-    charges: tuple[Charge, ...]
-    work: Work
-    rehearsal: bool
+    rho_measure: Fraction | None = None
+    rho_select: Fraction | None = None
+    max_rounds: int = 1
+    measurements: tuple[Measurement, ...] = ()
+    charges: tuple[Charge, ...] = ()
+    work: Work = Work()
+    rehearsal: bool = True
     decision: str | None = None
 
     def __repr__(self) -> str:
@@ -92,18 +92,18 @@ class RoundEnded:
     """
 
     round: int
-    selected: AttributeSet | None
-    rho_measure: Fraction
-    rho_select: Fraction
-    allocations: tuple[Allocation, ...]
-    measurements: tuple[Measurement, ...]
-    charges: tuple[Charge, ...]
-    rho_spent: Fraction
-    change: float | None
-    threshold: float | None
-    annealed: bool
-    last: bool
-    work: Work
+    selected: AttributeSet | None = None
+    rho_measure: Fraction = Fraction(0)
+    rho_select: Fraction = Fraction(0)
+    allocations: tuple[Allocation, ...] = ()
+    measurements: tuple[Measurement, ...] = ()
+    charges: tuple[Charge, ...] = ()
+    rho_spent: Fraction = Fraction(0)
+    change: float | None = None
+    threshold: float | None = None
+    annealed: bool = False
+    last: bool = False
+    work: Work = Work()
 
     def __repr__(self) -> str:
         about = "the whole workload" if self.selected is None else f"selected {self.selected}"

@@ -3,9 +3,11 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+import warnings
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -176,12 +178,58 @@ def test_what_is_no_setting_is_refused_before_any_trial(
     table: engine.Table, workload: engine.Workload, change: dict[str, object], code: str
 ) -> None:
     settings = {"epsilons": EPSILONS, "delta": DELTA, "seeds": SEEDS} | change
-    stream = comparison.trials(
-        engine.Private(table), workload, comparison.contenders("uniform"), **settings  # type: ignore[arg-type]
-    )  # fmt: skip
     with pytest.raises(engine.EngineError) as refused:
-        next(stream)
+        engine.trials(table, workload, ["uniform"], **settings)  # type: ignore[arg-type]
     assert refused.value.code == code
+
+
+def test_trials_go_on_where_they_stopped(
+    rows: list[Trial], table: engine.Table, workload: engine.Workload
+) -> None:
+    asked: dict[str, Any] = {"epsilons": EPSILONS, "delta": DELTA, "seeds": SEEDS}
+    kept = list(rows[:4])
+    rest = list(engine.trials(table, workload, list(NAMES), **asked, done=kept))
+    assert [one.key for one in (*kept, *rest)] == [one.key for one in rows]
+    assert [one.mean_l1 for one in rest] == pytest.approx([r.mean_l1 for r in rows[4:]], rel=1e-9)
+    # What a frame on disk says is enough, too.
+    known = comparison.frame(rows)[["mechanism", "epsilon", "seed"]].itertuples(index=False)
+    assert list(engine.trials(table, workload, list(NAMES), **asked, done=known)) == []
+
+
+def test_paired_trials_do_not_warn_of_their_seeds(
+    table: engine.Table, workload: engine.Workload
+) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = list(engine.trials(table, workload, ["uniform", "equal_split"], seeds=[3]))
+    assert [one.seed for one in made] == [3, 3]
+
+
+def test_mechanisms_compete_under_names_of_their_own(
+    table: engine.Table, workload: engine.Workload
+) -> None:
+    mine = {"split": engine.EqualSplit(), "rough": engine.Uniform()}
+    made = list(engine.trials(table, workload, mine, seeds=[0]))
+    assert list(comparison.bands(made)["name"]) == ["split", "rough"]
+    assert made[0].work.residuals > made[1].work.residuals == 1
+
+
+@pytest.mark.parametrize(
+    "mechanisms", ["aim_grem", 3, [engine.AimGrem()], {"a": engine.AimGrem}, {"a": "aim_grem"}, []]
+)
+def test_what_cannot_compete_is_refused(
+    mechanisms: Any, table: engine.Table, workload: engine.Workload
+) -> None:
+    with pytest.raises(engine.OptionError):
+        engine.trials(table, workload, mechanisms)
+
+
+@pytest.mark.parametrize("change", [{"seeds": 3}, {"epsilons": 1.0}])
+def test_one_number_where_a_list_is_needed_is_refused(
+    change: Any, table: engine.Table, workload: engine.Workload
+) -> None:
+    with pytest.raises(engine.OptionError, match="a list is needed"):
+        engine.trials(table, workload, ["uniform"], **change)
 
 
 def test_an_unknown_contender_is_refused() -> None:

@@ -317,7 +317,7 @@ def test_the_code_in_a_bundle_makes_the_very_mechanism_of_the_run(
 ) -> None:
     from dataclasses import replace
 
-    called = replay._call(replace(small.release, mechanism=mechanism.name).mechanism)
+    called = replay._call(replace(small.release, mechanism=mechanism.settings).mechanism)
     assert eval(called, {"engine": engine}) == mechanism
 
 

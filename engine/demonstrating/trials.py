@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from engine.accounting import rho_from
+from engine.checking import expect, found
 from engine.completing.projection import simplex_table
 from engine.completing.release import Release
 from engine.demonstrating.evaluation import NotReleased
@@ -22,10 +23,11 @@ from engine.demonstrating.metrics import MarginalError, distance
 from engine.errors import OptionError
 from engine.mechanisms import catalogue
 from engine.mechanisms.base import rounds
+from engine.mechanisms.protocols import Mechanism
 from engine.noise import rehearsal_noise
 from engine.released import Estimate
-from engine.tables import Private
-from engine.trace import RoundEnded
+from engine.tables import CountSource, Private
+from engine.trace import RoundEnded, Work
 from engine.types import AttributeSet, FloatArray
 from engine.workload import Workload
 
@@ -89,6 +91,9 @@ def product_of_one_ways(release: Release, attrs: AttributeSet) -> Estimate:
 
 # -- trials ----------------------------------------------------------------------------------------
 
+Key: TypeAlias = tuple[str, float, int]
+"""Mechanism, epsilon and seed of a trial."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Trial(NotReleased):
@@ -108,6 +113,7 @@ class Trial(NotReleased):
         per_marginal: L1 error of each marginal, in records.
         one_way: Mean L1 error of the single attributes that the answers add up to, in records.
         ranges: Mean error of the counts of ranges, in records.
+        work: What the rounds took, counted.
     """
 
     mechanism: str
@@ -123,6 +129,12 @@ class Trial(NotReleased):
     per_marginal: Mapping[AttributeSet, float]
     one_way: float = math.nan
     ranges: float = math.nan
+    work: Work = field(default_factory=Work)
+
+    @property
+    def key(self) -> Key:
+        """What tells it apart: mechanism, epsilon and seed."""
+        return (self.mechanism, self.epsilon, self.seed)
 
     def share(self, metric: str) -> float:
         """Return one of ``metrics.METRICS`` divided by N (NaN without records)."""
@@ -134,49 +146,112 @@ class Trial(NotReleased):
 
 
 def trials(
-    private: Private,
+    table: CountSource | Private,
     workload: Workload,
-    mechanisms: Mapping[str, Contender],
+    mechanisms: Mapping[str, Any] | Sequence[str],
     *,
-    epsilons: Sequence[float],
-    delta: float,
-    seeds: Sequence[int],
+    epsilons: Sequence[float] = (1.0,),
+    delta: float = 1e-9,
+    seeds: Sequence[int] = (0, 1, 2),
+    done: Iterable[Trial | Key] = (),
     postprocess: Callable[[Estimate], Estimate] | None = None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Iterator[Trial]:
     """Run every mechanism at every epsilon once for each seed; yield each result as it is there.
 
-    All mechanisms see the first seed before any sees the second, so that a comparison stopped early
-    still compares like with like.
+    A simulation with true errors: not private. All mechanisms see the first seed before any sees
+    the second, so that whoever stops early still compares like with like. Give what is there as
+    ``done`` and the same call goes on where it stopped.
 
     Args:
-        private: The records' counts.
+        table: The private records (or ``Private(table)``, which keeps its counts).
         workload: The marginals wanted.
-        mechanisms: Who competes, for example ``contenders("aim_grem", "residual_planner")``.
+        mechanisms: Who competes: names of the catalogue, such as ``["aim_grem", "uniform"]``, or
+            mechanisms by a name of yours, such as ``{"mine": Mine()}``.
         epsilons: Budgets.
         delta: The other half of each.
-        seeds: One for each repetition, the same for all mechanisms.
+        seeds: One for each repetition, the same for all mechanisms: trials are paired.
+        done: Trials made before, which are not made again; or their (mechanism, epsilon, seed).
         postprocess: For example ``engine.simplex``, applied to every answer.
         cancelled: Asked between two rounds; once true, the unfinished trial is dropped.
 
     Raises:
-        BudgetError: If a budget or a seed is none; before the first trial.
+        BudgetError: If a budget or a seed is none; before the first trial, like what follows.
+        OptionError: If a name is in no catalogue, or something is no mechanism.
         DataError, WorkloadError, SolverError: As running the mechanisms does.
+
+    >>> from engine.samples import load_sample
+    >>> titanic = load_sample("titanic")
+    >>> pairs = Workload.all_kway(titanic.domain, 2)
+    >>> made = list(trials(titanic, pairs, ["residual_planner", "uniform"], seeds=[0, 1]))
+    >>> [trial.mechanism for trial in made]
+    ['residual_planner', 'uniform', 'residual_planner', 'uniform']
+    >>> made[0].mean_l1 < made[1].mean_l1
+    True
+    >>> list(trials(titanic, pairs, ["uniform"], seeds=[0, 1], done=made))
+    []
     """
+    expect(workload, Workload, "a Workload", "Write Workload.all_kway(table.domain, 2).")
+    competing = _competing(mechanisms)
+    for name, given in (("epsilons", epsilons), ("seeds", seeds)):
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise OptionError(
+                f"{name} is {given!r}; a list is needed. Write {name}=[{given}] for one of them."
+            )
     rho = {epsilon: Fraction(rho_from(epsilon=epsilon, delta=delta)) for epsilon in epsilons}
+    seeds = [*seeds]
     for seed in seeds:
         rehearsal_noise(seed)  # refuses what is no seed
-    private.counts(workload.layout)
-    for contender in mechanisms.values():
-        _warm_up(contender, private, workload, max(rho.values(), default=Fraction(1)))
-    for number, seed in enumerate(seeds):
-        for epsilon in epsilons:
-            for key, contender in mechanisms.items():
-                done = _run(contender, private, workload, rho[epsilon], seed, cancelled)
-                if done is None:
-                    return
-                errors, seconds, made = _judge(contender, *done, private, workload, postprocess)
-                yield _trial(key, epsilon, number, seed, errors, private, seconds, made)
+    private = table if isinstance(table, Private) else Private(table)
+    known = {one.key if isinstance(one, Trial) else tuple(one) for one in done}
+    plan = [
+        (number, epsilon, key)
+        for number in range(len(seeds))
+        for epsilon in rho
+        for key in competing
+        if (key, epsilon, seeds[number]) not in known
+    ]
+
+    def make() -> Iterator[Trial]:
+        if plan:
+            private.counts(workload.layout)
+        for key in dict.fromkeys(key for _, _, key in plan):
+            _warm_up(competing[key], private, workload, max(rho.values()))
+        for number, epsilon, key in plan:
+            seed, contender = seeds[number], competing[key]
+            release = _run(contender, private, workload, rho[epsilon], seed, cancelled)
+            if release is None:
+                return
+            judged = _judge(contender, *release, private, workload, postprocess)
+            yield _trial(key, epsilon, number, seed, private, *judged)
+
+    return make()
+
+
+def _competing(mechanisms: Mapping[str, Any] | Sequence[str]) -> dict[str, Contender]:
+    """Take names of the catalogue, or mechanisms by any name."""
+    if isinstance(mechanisms, Mapping):
+        named = {
+            key: one if isinstance(one, Contender) else Contender(key, one)
+            for key, one in mechanisms.items()
+        }
+    elif isinstance(mechanisms, Iterable) and not isinstance(mechanisms, str):
+        names = [*mechanisms]
+        for name in names:
+            expect(name, str, "a mechanism's name", 'Write {"a name": AimGrem()} for a mechanism.')
+        return contenders(*names)
+    else:
+        raise OptionError(
+            f"{found(mechanisms)} was given where mechanisms are needed. Write a list of names "
+            'such as ["aim_grem"], or a dict such as {"mine": AimGrem()}.'
+        )
+    for key, contender in named.items():
+        if isinstance(contender.mechanism, type) or not isinstance(contender.mechanism, Mechanism):
+            raise OptionError(
+                f"{key!r} is {found(contender.mechanism)} where a mechanism is needed. Make one, "
+                "for example engine.AimGrem()."
+            )
+    return named
 
 
 def _warm_up(contender: Contender, private: Private, workload: Workload, rho: Fraction) -> None:
@@ -205,14 +280,16 @@ def _run(
     rho: Fraction,
     seed: int,
     cancelled: Callable[[], bool],
-) -> tuple[Release, float, int] | None:
-    """Run to the end: release, seconds and rounds; None if cancelled."""
-    began, made = time.perf_counter(), 0
+) -> tuple[Release, float, list[Work]] | None:
+    """Run to the end: release, seconds and each round's work; None if cancelled."""
+    began, made = time.perf_counter(), []
     last: Any = None
-    for current in _rounds(contender, private, workload, rho, seed):
+    for state, event in _rounds(contender, private, workload, rho, seed):
         if cancelled():
             return None
-        last, made = current[0], made + isinstance(current[1], RoundEnded)
+        last = state
+        if isinstance(event, RoundEnded):
+            made.append(event.work)
     return contender.mechanism.release(last), time.perf_counter() - began, made
 
 
@@ -220,11 +297,11 @@ def _judge(
     contender: Contender,
     release: Release,
     seconds: float,
-    made: int,
+    made: list[Work],
     private: Private,
     workload: Workload,
     postprocess: Callable[[Estimate], Estimate] | None,
-) -> tuple[dict[AttributeSet, MarginalError], float, int]:
+) -> tuple[dict[AttributeSet, MarginalError], float, list[Work]]:
     """True errors of every answer; the clock runs while answering, not while judging."""
     errors = {}
     for attrs in workload.weights:
@@ -242,10 +319,10 @@ def _trial(
     epsilon: float,
     number: int,
     seed: int,
-    errors: Mapping[AttributeSet, MarginalError],
     private: Private,
+    errors: Mapping[AttributeSet, MarginalError],
     seconds: float,
-    made: int,
+    made: list[Work],
 ) -> Trial:
     l1 = [error.l1 for error in errors.values()]
     return Trial(
@@ -258,8 +335,9 @@ def _trial(
         max_l1=max(l1),
         records=int(private.marginal(()).values),
         seconds=seconds,
-        rounds=made,
+        rounds=len(made),
         per_marginal={attrs: error.l1 for attrs, error in errors.items()},
         one_way=math.fsum(error.one_way for error in errors.values()) / len(l1),
         ranges=math.fsum(error.ranges for error in errors.values()) / len(l1),
+        work=Work(*(sum(getattr(one, name) for one in made) for name in Work.__dataclass_fields__)),
     )

@@ -34,12 +34,17 @@ def frame(results: Iterable[Trial]) -> pd.DataFrame:
     columns = ["mechanism", "name", "epsilon", "trial", "seed", *METRICS, "seconds", "rounds"]
     return pd.DataFrame(
         [
-            [r.mechanism, CONTENDERS[r.mechanism].name, r.epsilon, r.trial, r.seed,
+            [r.mechanism, _name(r.mechanism), r.epsilon, r.trial, r.seed,
              *(r.share(metric) for metric in METRICS), r.seconds, r.rounds]
             for r in results
         ],
         columns=columns,
     )  # fmt: skip
+
+
+def _name(key: str) -> str:
+    """What people call a contender: its name in the catalogue, or the one it was given."""
+    return CONTENDERS[key].name if key in CONTENDERS else key
 
 
 def bands(results: Iterable[Trial], column: str = "mean_l1") -> pd.DataFrame:
@@ -50,7 +55,14 @@ def bands(results: Iterable[Trial], column: str = "mean_l1") -> pd.DataFrame:
         trials, in the order of ``CONTENDERS`` and of epsilon.
     """
     rows = frame(results)
-    rows["place"] = rows["mechanism"].map({key: k for k, key in enumerate(CONTENDERS)})
+    known = {key: k for k, key in enumerate(CONTENDERS)}
+    # Those in no catalogue come last, in the order in which they were given.
+    known |= {
+        key: len(known) + k
+        for k, key in enumerate(dict.fromkeys(rows["mechanism"]))
+        if key not in known
+    }
+    rows["place"] = rows["mechanism"].map(known)
     grouped = rows.groupby(["place", "mechanism", "name", "epsilon"])[column]
     out = grouped.agg(median="median", mean="mean", trials="size")
     out.insert(1, "low", grouped.quantile(LOW))
@@ -126,7 +138,7 @@ def wins(results: Iterable[Trial], hero: str, metric: str = "mean_l1") -> pd.Dat
             rows.append(
                 {
                     "rival": rival,
-                    "name": CONTENDERS[rival].name,
+                    "name": _name(rival),
                     "epsilon": epsilon,
                     "better": row.better,
                     "trials": row.trials,
@@ -205,11 +217,11 @@ def verdict(results: Iterable[Trial], hero: str = "aim_grem", metric: str = "mea
     table = wins(results, hero, metric)
     if not len(table):
         return []
-    name = CONTENDERS[hero].name
+    name = _name(hero)
     sentences = []
     for rival, rows in table.groupby("rival", sort=False):
         ratios = {float(e): float(r) for e, r in zip(rows["epsilon"], rows["ratio"], strict=True)}
-        sentences.append(_against(name, CONTENDERS[str(rival)].name, ratios))
+        sentences.append(_against(name, _name(str(rival)), ratios))
     below = table[table["rival"].isin([*BASELINES, "product"]) & (table["ratio"] > 1 + TIE)]
     if len(below):
         pairs = "; ".join(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from engine.domain import Domain
 from engine.errors import DataError
 from engine.ingest.choices import Choices
+from engine.ingest.domains import draft_domain
 from engine.ingest.encode import encode
 from engine.ingest.frames import read_frame
 from engine.ingest.preview import Preview
@@ -32,6 +34,14 @@ class _Reader:
 
 
 READER = _Reader()
+
+
+def drafted(source: Any, *columns: str, title: str = "", **choices: Any) -> Domain:
+    """Propose a domain for a file or a data frame: what ``Domain.draft`` asks."""
+    chosen = _chosen(choices)
+    is_file = isinstance(source, str | bytes | Path) or hasattr(source, "read")
+    preview = read(source, chosen) if is_file else read_frame(source, chosen)
+    return draft_domain(preview, *columns, title=title)
 
 
 def _chosen(choices: Mapping[str, Any]) -> Choices:

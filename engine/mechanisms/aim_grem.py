@@ -145,6 +145,11 @@ class AimGrem:
 
     @property
     def name(self) -> str:
+        """What people call it."""
+        return "AIM+GReM"
+
+    @property
+    def settings(self) -> str:
         """Name and options, as releases carry them."""
         completion = f", completion={self.completion!r}"
         if self.completion != "none" or any(getattr(self, k) != v for k, v in _PLAIN.items()):
@@ -232,7 +237,7 @@ class AimGrem:
         """Return the estimates so far, with the ledger."""
         completion = None if self.completion == "none" else self.completion
         return Release(
-            state.workload, state.beliefs, state.ledger, self.name, state.rehearsal,
+            state.workload, state.beliefs, state.ledger, self.settings, state.rehearsal,
             completion=completion, total=self.total,
         )  # fmt: skip
 
@@ -467,7 +472,7 @@ class AimGrem:
         if state.phase not in ("step", "finished"):
             rounds = math.ceil(state.ledger.left / (state.rho_measure + state.rho_select))
         return Started(
-            mechanism=self.name,
+            mechanism=self.settings,
             rho_total=rho,
             rho_measure=None if state.finished else state.rho_measure,
             rho_select=None if state.finished else state.rho_select,

@@ -155,7 +155,7 @@ class Run:
                 whose states cannot be rebuilt.
         """
         after = self.at(number)
-        if not isinstance(mechanism, Resumable) or _name(mechanism) != self.release.mechanism:
+        if not isinstance(mechanism, Resumable) or settings_of(mechanism) != self.release.mechanism:
             raise OptionError(
                 f"The run was made by {self.release.mechanism}; that mechanism is needed, and one "
                 "whose states follow from what it tells, such as AimGrem."
@@ -336,7 +336,7 @@ def _kept(
             if state is not None:
                 release = replace(mechanism.release(state), beliefs=beliefs, ledger=ledger)
             else:
-                release = Release(workload, beliefs, ledger, _name(mechanism), rng.rehearsal)
+                release = Release(workload, beliefs, ledger, settings_of(mechanism), rng.rehearsal)
             raise RunInterruptedError(
                 f"The run failed ({type(error).__name__}) after rho = {float(ledger.spent):.6g} of "
                 f"{float(total):.6g} was spent. The ledger and what was drawn are kept in this "
@@ -350,8 +350,9 @@ def _kept(
         yield found
 
 
-def _name(mechanism: Mechanism[Any]) -> str:
-    return str(getattr(mechanism, "name", repr(mechanism)))
+def settings_of(mechanism: Mechanism[Any]) -> str:
+    """Return name and options, as releases carry them: what a mechanism prints, if it has none."""
+    return str(getattr(mechanism, "settings", repr(mechanism)))
 
 
 def _budget(epsilon: float | None, delta: float | None, rho: float | Fraction | None) -> Fraction:

@@ -64,6 +64,11 @@ class FixedSequence:
 
     @property
     def name(self) -> str:
+        """What people call it."""
+        return "Fixed sequence"
+
+    @property
+    def settings(self) -> str:
         """Name and options, as releases carry them."""
         return repr(self)
 
@@ -91,7 +96,7 @@ class FixedSequence:
         _lend(private, state.beliefs, _estimates(state))
         layout = workload.layout
         return state, Started(
-            mechanism=self.name,
+            mechanism=self.settings,
             rho_total=rho,
             rho_measure=share,
             rho_select=Fraction(0),
@@ -145,7 +150,7 @@ class FixedSequence:
 
     def release(self, state: SequenceState) -> Release:
         """Return the estimates so far, with the ledger."""
-        return Release(state.workload, state.beliefs, state.ledger, self.name, state.rehearsal)
+        return Release(state.workload, state.beliefs, state.ledger, self.settings, state.rehearsal)
 
     def _reconstruct(
         self,

@@ -75,6 +75,11 @@ class MwemGrem:
 
     @property
     def name(self) -> str:
+        """What people call it."""
+        return "MWEM+GReM"
+
+    @property
+    def settings(self) -> str:
         """Name and options, as releases carry them."""
         return repr(self)
 
@@ -101,7 +106,7 @@ class MwemGrem:
         state = MwemState(workload, beliefs, ledger, rho_round, 0, rng.rehearsal)
         layout = workload.layout
         return state, Started(
-            mechanism=self.name,
+            mechanism=self.settings,
             rho_total=rho,
             rho_measure=rho_round / 2,
             rho_select=rho_round / 2,
@@ -168,7 +173,7 @@ class MwemGrem:
 
     def release(self, state: MwemState) -> Release:
         """Return the estimates so far, with the ledger."""
-        return Release(state.workload, state.beliefs, state.ledger, self.name, state.rehearsal)
+        return Release(state.workload, state.beliefs, state.ledger, self.settings, state.rehearsal)
 
     def selects(self, state: MwemState) -> bool:
         """Whether the next round selects a marginal: all do."""

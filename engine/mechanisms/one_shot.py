@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -52,9 +52,11 @@ class _OneShot:
     """Start plans, the one step measures everything."""
 
     __slots__ = ()
+    name: ClassVar[str]
+    """What people call it."""
 
     @property
-    def name(self) -> str:
+    def settings(self) -> str:
         """Name and options, as releases carry them."""
         return repr(self)
 
@@ -71,7 +73,7 @@ class _OneShot:
             workload, Beliefs(), Ledger(rho), self._plan(workload, rho), False, rng.rehearsal
         )
         started = Started(
-            mechanism=self.name,
+            mechanism=self.settings,
             rho_total=rho,
             rho_measure=rho,
             rho_select=Fraction(0),
@@ -115,7 +117,7 @@ class _OneShot:
 
     def release(self, state: OneShotState) -> Release:
         """Return the estimates, with the ledger."""
-        return Release(state.workload, state.beliefs, state.ledger, self.name, state.rehearsal)
+        return Release(state.workload, state.beliefs, state.ledger, self.settings, state.rehearsal)
 
     def predict(self, workload: Workload, *, rho: float | Fraction) -> Prediction:
         """Say what error this budget will give, from sizes alone.
@@ -151,6 +153,8 @@ class ResidualPlanner(_OneShot):
         Xiao et al. 2023; engine/README.md, "ResidualPlanner".
     """
 
+    name: ClassVar[str] = "ResidualPlanner"
+
     objective: Literal["sum", "max"] = "sum"
 
     def __post_init__(self) -> None:
@@ -181,6 +185,8 @@ class EqualSplit(_OneShot):
     sigma² = |W| / (2 rho). GReM then combines what marginals say of the same residual.
     """
 
+    name: ClassVar[str] = "Equal split"
+
     def _plan(self, workload: Workload, rho: Fraction) -> tuple[Allocation, ...]:
         return ()
 
@@ -210,6 +216,8 @@ class EqualSplit(_OneShot):
 @dataclass(frozen=True, slots=True)
 class Uniform(_OneShot):
     """Measure the total only and spread it evenly: what knowing nothing else amounts to."""
+
+    name: ClassVar[str] = "Uniform"
 
     def _plan(self, workload: Workload, rho: Fraction) -> tuple[Allocation, ...]:
         precision = float(2 * rho)

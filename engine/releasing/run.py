@@ -17,7 +17,7 @@ from engine.accounting import rho_from
 from engine.completing.release import Release
 from engine.errors import AccountError, DataError, DomainError, OptionError, WorkloadError
 from engine.mechanisms.aim_grem import AimGrem
-from engine.mechanisms.base import rounds
+from engine.mechanisms.base import rounds, settings_of
 from engine.mechanisms.fixed_sequence import FixedSequence
 from engine.mechanisms.mwem_grem import MwemGrem
 from engine.mechanisms.one_shot import EqualSplit, ResidualPlanner, Uniform
@@ -175,7 +175,7 @@ def _settings(
     """What a release was opened with: public, and what one must repeat to resume it."""
     wanted = json.dumps([[list(a), w] for a, w in workload.weights.items()])
     return {
-        "mechanism": mechanism.name,
+        "mechanism": settings_of(mechanism),
         "epsilon": epsilon,
         "delta": delta,
         "domain_sha256": workload.domain.hash,

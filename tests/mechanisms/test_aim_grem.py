@@ -312,14 +312,14 @@ def test_the_default_completes_by_maximum_entropy_in_the_loop() -> None:
         "attribute",
         "plan",
     )
-    assert default.name == engine.AimGrem(completion="maxent", in_loop=True).name
+    assert default.settings == engine.AimGrem(completion="maxent", in_loop=True).settings
 
 
 @pytest.mark.parametrize("plain", [engine.AimGrem.paper(), engine.AimGrem(completion="none")])
 def test_the_paper_and_plain_rounds_have_none_of_it(plain: engine.AimGrem) -> None:
     assert (plain.completion, plain.in_loop) == ("none", False)
     assert (plain.allocation, plain.nominal, plain.finish) == ("marginal", "closure", "rounds")
-    assert plain.name.endswith("completion='none')")
+    assert plain.settings.endswith("completion='none')")
 
 
 def test_the_paper_preset_leaves_omitted_slivers_unspent_and_is_otherwise_plain() -> None:
