@@ -25,13 +25,14 @@ LARGEST = 620.0
 """Square pixels of the square of a whole round."""
 
 
-def poured(frame: pd.DataFrame, *, ink: str, height: int) -> Figure:
+def poured(frame: pd.DataFrame, *, ink: str, height: int, brief: bool = False) -> Figure:
     """Draw ``views.allocation`` as vessels.
 
     Args:
         frame: One row a residual.
         ink: Colour of the words, which must be read on the page's background.
         height: In pixels.
+        brief: Whether the noise itself is left to the tooltip, which makes room for larger names.
     """
     nodes = _nodes(frame)
     bought = frame[frame["added"] > 0].sort_values("share", ascending=False)
@@ -46,7 +47,7 @@ def poured(frame: pd.DataFrame, *, ink: str, height: int) -> Figure:
     like = lattice(frame)  # the same table stands behind both
     base, title = like.form(), "Where the noise goes"
     heading = {**base["title"], "text": [title]}
-    spec = _spec(int(frame["degree"].max()), ink, height)
+    spec = _spec(int(frame["degree"].max()), ink, height, brief=brief)
     framed = {name: base[name] for name in _FRAME if name in base} | spec | {"title": heading}
     sources = {"nodes": _columns(nodes), "edges": _columns(_edges(frame, nodes))}
     return Figure(title, framed, sentence, like.badge, lambda: like.frame, sources)
@@ -126,42 +127,44 @@ def _sigma(sigma: float) -> str:
     return f"{sigma:,.3g}" if math.isfinite(sigma) else "∞"
 
 
-def _spec(top: int, ink: str, height: int) -> dict[str, Any]:
+def _spec(top: int, ink: str, height: int, *, brief: bool) -> dict[str, Any]:
+    wide = 0.7 * WIDE if brief else WIDE
     x = {"field": "x", "type": "quantitative", "axis": None, "scale": {"domain": [0, 1]}}
+    tooltip = [
+        {"field": "full", "type": "nominal", "title": "residual"},
+        {"field": "said", "type": "nominal", "title": "noise"},
+        {"field": "share", "type": "nominal", "title": "of the round's cost"},
+    ]
     scale = {"domain": [-0.42, top + 0.5], "reverse": True, "nice": False}
 
     def y(field: str) -> dict[str, Any]:
         return {"field": field, "type": "quantitative", "axis": None, "scale": scale}
 
     def vessel(low: str, high: str, colour: str, opacity: float = 1.0) -> dict[str, Any]:
-        mark = {"type": "rule", "strokeWidth": WIDE, "color": colour, "opacity": opacity}
-        return {"mark": mark, "encoding": {"x": x, "y": y(low), "y2": {"field": high}}}
+        mark = {"type": "rule", "strokeWidth": wide, "color": colour, "opacity": opacity}
+        ends = {"x": x, "y": y(low), "y2": {"field": high}}
+        return {"mark": mark, "encoding": {**ends, "tooltip": tooltip}}
 
-    def words(field: str, dy: int, size: int, **more: Any) -> dict[str, Any]:
+    def words(field: str, dy: int, size: float, **more: Any) -> dict[str, Any]:
         mark = {"type": "text", "dy": dy, "color": ink, "fontSize": size, "lineHeight": 13, **more}
         return {"mark": mark, "encoding": {"x": x, "y": y("degree"), "text": {"field": field}}}
 
-    unit = height / (top + 0.92)
+    unit, beside = height / (top + 0.92), wide / 2 + (12 if brief else 16)
     half = DEEP * unit
     square = {
         "mark": {"type": "point", "shape": "square", "filled": True, "color": BLUE, "opacity": 1,
-                 "xOffset": WIDE / 2 + 16},
+                 "xOffset": beside},
         "encoding": {"x": x, "y": y("degree"),
                      "size": {"field": "area", "type": "quantitative", "scale": None}},
         "transform": [{"filter": "datum.area > 0"}],
     }  # fmt: skip
-    tooltip = [
-        {"field": "full", "type": "nominal", "title": "residual"},
-        {"field": "said", "type": "nominal", "title": "noise"},
-        {"field": "share", "type": "nominal", "title": "of the round's cost"},
-    ]
-    whole = vessel("bottom", "top", GREY, 0.22)
-    whole["encoding"]["tooltip"] = tooltip
     layers = (
-        whole, vessel("bottom", "blue", BLUE), vessel("bottom", "grey", "#9A9A9A"), square,
-        words("name", round(half) + 4, 12, baseline="top", fontWeight=600, lineBreak="\n"),
-        words("said", -round(half) - 4, 12, baseline="bottom"),
-        words("share", 0, 13, align="left", dx=WIDE // 2 + 32, fontWeight=600),
+        vessel("bottom", "top", GREY, 0.22), vessel("bottom", "blue", BLUE),
+        vessel("bottom", "grey", "#9A9A9A"), square,
+        words("name", round(half) + 4, 12.5 if brief else 12, baseline="top", fontWeight=600,
+              lineBreak="\n"),
+        *(() if brief else (words("said", -round(half) - 4, 12, baseline="bottom"),)),
+        words("share", 0, 13, align="left", dx=beside + (11 if brief else 16), fontWeight=600),
     )  # fmt: skip
     lines = {
         "data": {"name": "edges"},

@@ -88,14 +88,29 @@ def _when(number: int) -> str:
 # -- how it selected -------------------------------------------------------------------------------
 
 
-def selection(frame: pd.DataFrame, *, others: int, others_probability: float) -> Figure:
+def selection(
+    frame: pd.DataFrame,
+    *,
+    others: int,
+    others_probability: float,
+    above: bool = False,
+    legend: bool = True,
+) -> Figure:
     """Draw ``views.selection``: how wrong each candidate looked, and what noise would leave.
 
     In each row a bar shows the error term, and beneath it a tick the noise term and a dot the
     score, which is the difference of both: no mark covers another.
+
+    Args:
+        frame: One row a candidate.
+        others: How many candidates are not among them.
+        others_probability: The probability that these share.
+        above: Whether each label stands above its bar, in full, instead of beside it: for text
+            so large that both have no room in one line.
+        legend: Whether the picture says itself what bar, tick and dot are.
     """
     read = Plain(frame)
-    candidates = _candidates(read)
+    candidates = _candidates(read, longest=60 if above else 30)
     names, chances = candidates["row"], candidates["chance"]
     rows = {"row": [*names], "chance": [*chances], "reach": [*candidates["error"]]}
     if others:
@@ -118,15 +133,17 @@ def selection(frame: pd.DataFrame, *, others: int, others_probability: float) ->
         )  # fmt: skip
 
     return drawn(
-        _selection(), title="Which marginal is worst?", sentence=sentence, of=[frame], table=table,
-        height=32 * len(rows["row"]) + 8, data={"candidates": candidates, "rows": rows},
-        order=rows["row"], low=min([0.0, *candidates["score"]]), high=1.2 * high,
+        _selection(above=above, legend=legend), title="Which marginal is worst?",
+        sentence=sentence, of=[frame], table=table,
+        height=(46 if above else 32) * len(rows["row"]) + 8,
+        data={"candidates": candidates, "rows": rows}, order=rows["row"],
+        low=min([0.0, *candidates["score"]]), high=1.2 * high,
     )  # fmt: skip
 
 
-def _candidates(read: Plain) -> Columns:
+def _candidates(read: Plain, longest: int) -> Columns:
     labels, probability = read.list("label"), read.list("probability")
-    names = zip(distinct(labels, longest=30), read.list("chosen"), strict=True)
+    names = zip(distinct(labels, longest=longest), read.list("chosen"), strict=True)
     return columns(
         len(read), row=[("◆ " if chosen else "") + name for name, chosen in names],
         name=distinct(labels, longest=60), error=read.list("error"), noise=read.list("noise"),
@@ -139,16 +156,16 @@ _TERMS = ["error term", "noise term", "score"]
 
 
 @form
-def _selection() -> Any:
+def _selection(*, above: bool, legend: bool) -> Any:
     import altair as alt
 
     y = alt.Y(
-        "row:N", title=None, sort=slots("order"), axis=axis_beside(),
+        "row:N", title=None, sort=slots("order"), axis=axis_above() if above else axis_beside(),
         scale=alt.Scale(domain=slots("order"), paddingInner=0.1, paddingOuter=0.05),
     )  # fmt: skip
     axis = axis_with(format="~s", grid=True, gridOpacity=0.25)
     scale = alt.Scale(domain=[slot("low"), slot("high")], nice=False)
-    title = "weighted L1 error (records × weight)"
+    title = "weighted L1 error, records"
 
     def along(field: str) -> Any:
         return alt.X(f"{field}:Q", title=title, axis=axis, scale=scale)
@@ -170,6 +187,9 @@ def _selection() -> Any:
     )
     words = said.encode(y=y, x=along("reach"), text=alt.Text("chance:N"))
     parts = [as_part(mark, name, looks) for mark, name in zip(marks, _TERMS, strict=True)]
+    if not legend:
+        colour = alt.Color("part:N", scale=looks, legend=None)
+        parts = [part.encode(color=colour) for part in parts]
     return alt.layer(*parts, words)
 
 

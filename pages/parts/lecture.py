@@ -16,12 +16,19 @@ SCALE = 1.45
 _SCALED = {
     "fontSize", "labelFontSize", "titleFontSize", "subtitleFontSize", "labelLimit", "titleLimit",
     "symbolSize", "strokeWidth", "thickness", "labelOffset", "titlePadding", "labelPadding",
-    "subtitlePadding", "gradientLength", "dx", "dy", "size", "height",
+    "subtitlePadding", "gradientLength", "dx", "dy", "size", "height", "xOffset", "yOffset",
+    "lineHeight",
 }  # fmt: skip
+_TITLE, _LARGEST = 16, 20
+"""A chart's title has the size of a line already; larger, it is cut where three stand in a row."""
 _STYLE = """<style>
 html { font-size: 20px !important; }
 [data-testid="stCaptionContainer"] { font-size: 0.95rem; }
-[data-testid="stMainBlockContainer"] { max-width: 1800px; }
+[data-testid="stMainBlockContainer"] { max-width: 1800px; padding-top: 3.9rem; }
+[class*="st-key-why_"] p, [class*="st-key-banner_"] p { font-size: 1rem; }
+.said { font-size: 0.9rem; }
+.st-key-player .st-key-first, .st-key-player .st-key-last { display: none; }
+[data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"] { gap: 0.4rem; }
 </style>"""
 
 
@@ -49,16 +56,14 @@ def toggles(*, where: str = "") -> None:
 def projector() -> None:
     """The same switch as a button in sight."""
     on = presenting()
-    st.button(
-        "Leave projector mode" if on else "Projector", key="projector",
-        icon=":material/present_to_all:", on_click=_turn, args=(not on,),
-        type="primary" if on else "secondary",
+    pressed = st.button(
+        "Leave projector" if on else "Projector", key="projector",
+        icon=":material/present_to_all:", type="primary" if on else "secondary",
         help="For a room: larger text and charts, thicker lines, less prose.",
     )  # fmt: skip
-
-
-def _turn(on: bool) -> None:
-    st.session_state[PRESENT] = on
+    if pressed:
+        st.session_state[PRESENT] = not on
+        st.rerun()  # the whole page: its style sheet is drawn outside the player's fragment
 
 
 def _switch(name: str, key: str) -> None:
@@ -102,8 +107,12 @@ def enlarged(spec: Any) -> Any:
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if key == "datasets":
             out[key] = value
+        elif key == "fontSize" and number and value >= _TITLE:
+            out[key] = _LARGEST
         elif key in _SCALED and number:
             out[key] = round(value * SCALE, 2)
+        elif key == "columns" and number:
+            out[key] = min(value, 2)  # of a legend: larger entries need the width of two
         else:
             out[key] = enlarged(value)
     return out

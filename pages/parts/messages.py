@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 import engine
-from pages.parts import figures, session, text
+from pages.parts import figures, lecture, session, text
 
 _FIELDS = {
     "E_EPSILON": "epsilon",
@@ -37,7 +37,8 @@ def banner() -> None:
         with st.container(key="banner_released"):
             st.markdown(f":material/verified_user: {SHAREABLE}")
         return
-    seeded = "" if run is not None and run.settings.seed is None else f" {SEEDED}"
+    new = run is not None and run.settings.seed is None
+    seeded = "" if new or lecture.presenting() else f" {SEEDED}"
     with st.container(key="banner_private"):
         st.markdown(f":material/visibility: {BANNER}{seeded}")
 

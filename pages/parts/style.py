@@ -39,6 +39,8 @@ _SHEET = """<style>
 .said { display: flex; flex-wrap: wrap; gap: 0 1.2rem; font-size: 0.8rem; color: QUIET; }
 .said b { font-weight: 600; } .said .key::before { content: "■ "; }
 .said .select::before { color: #E69F00; } .said .measure::before { color: #1F82C4; }
+.said .known::before { color: #9A9A9A; }
+.said .error::before { color: #56B4E9; } .said .score::before { content: "● "; color: #D55E00; }
 .st-key-cockpit { gap: 0.6rem; }
 .st-key-player { row-gap: 0.3rem; }
 @media (max-width: 640px) {

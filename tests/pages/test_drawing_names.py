@@ -30,7 +30,7 @@ PARAMETERS = {
     "charts.predicted": "frame",
     "charts.predicted_curve": "frame epsilon at",
     "charts.round": "run number attributes",
-    "charts.selection": "frame others others_probability",
+    "charts.selection": "frame others others_probability above legend",
     "charts.shared_limits": "frame columns",
     "charts.touched": "frame names threshold",
     "charts.trials": "frame normalized",

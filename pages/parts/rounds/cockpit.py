@@ -16,7 +16,8 @@ from pages.parts.rounds import fork, why
 
 HEIGHT = 280
 """Of a picture, in pixels: three of them fit beneath everything else on a screen 800 high."""
-CANDIDATES = 6
+CANDIDATES, FROM_AFAR = 6, 3
+"""Rows of the choice, and as many as a room can read."""
 _MANY_CELLS = 300_000
 
 
@@ -25,7 +26,8 @@ def show(run: session.Watched, view: int) -> None:
     with st.container(key="cockpit"):
         budget(run, view)
         why.headline(run, view)
-        left, middle, right = st.columns([5, 5, 4], gap="medium")
+        shares = [6, 8, 5] if lecture.presenting() else [5, 5, 4]
+        left, middle, right = st.columns(shares, gap="medium")
         with left:
             choice(run, view)
         with middle:
@@ -74,24 +76,33 @@ def choice(run: session.Watched, view: int) -> None:
     """Which marginal looked worst for its noise, and which was drawn."""
     seen = run.moments[view].seen
     if view == 0 or seen is None:
+        if why.at_once(run):
+            why.instead_of_a_choice(run)
+            return
         st.markdown("**Nothing is selected**")
-        said = "Rounds choose after this." if view == 0 and not why.at_once(run) else (
+        st.caption(
+            "Rounds choose after this." if view == 0 and run.most_rounds > 1 else
             "Everything is measured: no table is chosen before another."
         )  # fmt: skip
-        st.caption(said)
         if view == 0:
             before(run)
         return
     event = run.moments[view].event
     assert isinstance(event, engine.RoundEnded)
     frame = views.selection(seen, run.domain, event.selected)
-    kept = frame[(np.arange(len(frame)) < CANDIDATES) | frame["chosen"].to_numpy()]
+    afar = lecture.presenting()
+    most = FROM_AFAR if afar else CANDIDATES
+    kept = frame[(np.arange(len(frame)) < most) | frame["chosen"].to_numpy()]
     dropped = frame.drop(kept.index)
     figure = charts.selection(
         kept.reset_index(drop=True), others=seen.others + len(dropped),
         others_probability=seen.others_probability + float(dropped["probability"].sum()),
+        above=afar, legend=False,
     )  # fmt: skip
-    figures.draw(figure, "selection", table=False, said=False, height=HEIGHT)
+    height = round(figure.form()["height"]) if afar else HEIGHT
+    figures.draw(figure, "selection", table=False, said=False, height=height)
+    if not figures.hidden():
+        st.html(_TERMS)
 
 
 def before(run: session.Watched) -> None:
@@ -120,10 +131,21 @@ def noise(run: session.Watched, view: int) -> None:
         return
     frame = views.allocation(event, run.domain, shown(run, event))
     ink = "#C9D1DB" if st.context.theme.type == "dark" else "#3B4654"
-    height = round((HEIGHT + 50) * (lecture.SCALE if lecture.presenting() else 1))
-    figure = poured(frame, ink=ink, height=height)
+    afar = lecture.presenting()
+    figure = poured(frame, ink=ink, height=round(HEIGHT * (0.8 if afar else 1.15)), brief=afar)
     figures.draw(figure, "lattice", table=False, said=False)
+    st.html(_VESSELS)
 
+
+_TERMS = (
+    '<div class="said"><span class="key error">error</span><span class="key select">noise</span>'
+    '<span class="key score">score: error − noise</span></div>'
+)
+_VESSELS = (
+    '<div class="said"><span class="key known">known before</span>'
+    '<span class="key measure">poured in now (log scale)</span>'
+    "<span>square: share of the cost</span></div>"
+)
 
 # -- the error -------------------------------------------------------------------------------------
 
@@ -133,7 +155,8 @@ def error(run: session.Watched, view: int) -> None:
     curve = views.errors(run.errors(), run.records)
     ghosts = [fork.drawn(run, ghost) for ghost in session.visit().ghosts]
     figure = charts.error_curve(curve, at=view, normalized=run.records > 0, ghosts=ghosts)
-    figures.draw(figure, "error", table=False, said=False, height=HEIGHT - 60)
+    figures.draw(figure, "error", table=False, said=False,
+                 height=HEIGHT - (100 if lecture.presenting() else 60))  # fmt: skip
     fork.say()
     why.outcome(run, view)
     if view:

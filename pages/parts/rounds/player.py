@@ -34,15 +34,22 @@ def controls(here: session.Visit, run: session.Watched) -> None:
                 "Round looked at (looking back draws no new noise)", 0, run.rounds, key="round",
                 on_change=_seek, label_visibility="collapsed",
             )  # fmt: skip
-        st.toggle("Hide what is not private", key=figures.HIDE, persist_state="session")
+        if not lecture.presenting():
+            _hide()
         lecture.projector()
         more = st.popover("More", icon=":material/more_horiz:", key="more", on_change="rerun")
     with more:
+        if lecture.presenting():
+            _hide()
         st.segmented_control(
             "Speed of play", list(SPEEDS), default="normal", required=True, key="speed",
             persist_state="session",
         )  # fmt: skip
         fork.offers(run, view, opened=bool(more.open))
+
+
+def _hide() -> None:
+    st.toggle("Hide what is not private", key=figures.HIDE, persist_state="session")
 
 
 def _button(

@@ -19,20 +19,26 @@ def headline(run: session.Watched, view: int) -> None:
             st.markdown(f"**Before round 1.** {opening(run)}")
             return
         st.markdown(f"**Why round {view} did what it did:** {_first(run, view)}")
-        if at_once(run):
-            st.button(
-                "Run it in rounds instead", icon=":material/replay:", key="in_rounds",
-                on_click=_in_rounds,
-            )  # fmt: skip
+
+
+def instead_of_a_choice(run: session.Watched) -> None:
+    """Why a run goes at once, where others show their choice; and the way to rounds."""
+    started = run.moments[0].event
+    assert isinstance(started, engine.Started)
+    st.markdown("**Nothing is selected: everything is measured at once**")
+    st.markdown(_decided(started))
+    st.button(
+        "Run it in rounds instead", icon=":material/replay:", key="in_rounds",
+        on_click=_in_rounds, type="primary",
+        help="The same table and budget: each round chooses one table by its noisy error.",
+    )  # fmt: skip
 
 
 def _first(run: session.Watched, view: int) -> str:
     event, moment = _event(run, view), run.moments[view]
     if event.selected is None:
-        started = run.moments[0].event
-        assert isinstance(started, engine.Started)
         if at_once(run):
-            return f"nothing is selected, {_measured(run, view)}. {_decided(started)}"
+            return f"nothing is selected, {_measured(run, view)}."
         return "nothing is selected, this mechanism measures everything at once."
     if moment.seen is not None and not figures.hidden():
         return text.plain(_both(run, view)[0], longest=500)
@@ -119,7 +125,7 @@ def opening(run: session.Watched) -> str:
         )
     first = "Every attribute alone was measured, all with the same noise."
     if at_once(run):
-        return f"{first} {_decided(event)} Press **Next**."
+        return f"{first} Then everything is measured at once. Press **Next**."
     return (
         f"{first} {_decided(event)} Tables of several attributes are answered from these until a "
         "round measures more. Press **Next**."
