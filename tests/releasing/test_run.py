@@ -206,6 +206,9 @@ def test_a_release_is_resumed_with_its_own_settings_only(
         released(account)
     monkeypatch.undo()
     (name,) = account.unfinished
+    # It is refused before anything is drawn, whether OpenDP is there or not.
+    monkeypatch.setattr(source, "_opendp", lambda: pytest.fail("asked to draw"))
+    monkeypatch.setattr("engine.releasing.run.check_sampler", lambda _: None)
     for other in ({"epsilon": 0.5}, {"mechanism": engine.EqualSplit()}, {"sampler": "opendp"}):
         with pytest.raises(AccountError, match="differ from when it was opened"):
             released(account, resume=name, **other)
