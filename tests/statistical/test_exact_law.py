@@ -1,9 +1,9 @@
 """The exact samplers draw from the laws that a release is charged for, and from no other (T5, T6).
 
 Randomness is the operating system's, so nothing repeats: ``EXACT_ALPHA`` is the chance that correct
-code fails one check in one run. Where a check has to refuse a wrong law, the wrong law is so far off
-that the chance not to refuse it is below ``EXACT_ALPHA`` too: what is compared lies at least six of
-its own standard deviations beyond the bar. The numbers beside a check say how many.
+code fails one check in one run. Where a check has to refuse a wrong law, the wrong law is so far
+off that the chance not to refuse it is below ``EXACT_ALPHA`` too: what is compared lies at least
+six of its own standard deviations beyond the bar. The numbers beside a check say how many.
 """
 
 from __future__ import annotations
