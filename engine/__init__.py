@@ -61,13 +61,13 @@ from engine.workload import Workload
 
 def __getattr__(name: str) -> object:
     # Reading messy files and drawing need pandas, Altair or ipywidgets; the engine does without.
-    if name in ("charts", "ingest", "views", "widgets"):
+    if name in ("charts", "ingest", "sources", "views", "widgets"):
         return importlib.import_module(f"engine.{name}")
     raise AttributeError(f"module 'engine' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__", "charts", "ingest", "views", "widgets"]
+    return [*__all__, "__version__", "charts", "ingest", "sources", "views", "widgets"]
 
 
 read_with(lambda: importlib.import_module("engine.ingest.reader").READER)

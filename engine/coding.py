@@ -247,6 +247,46 @@ def encode(
     return Coded(codes, undeclared)
 
 
+def encode_numbers(
+    attribute: Attribute, values: FloatArray, *, missing: Iterable[str] = ()
+) -> Coded | None:
+    """Return the code of each number, as ``encode`` would of its text; None if texts are needed.
+
+    Millions of numbers are coded at once; only those that a label or a missing code may mean are
+    looked at as texts.
+
+    Args:
+        attribute: What is declared.
+        values: Numbers in double precision; NaN is a missing cell.
+        missing: What else means "missing" in this file, unless it is a declared value here.
+
+    Shapes:
+        values: (n,), float64.
+    """
+    missing = tuple(missing)
+    meaning = _Meaning(attribute, ".", missing)
+    if not meaning.numeric or meaning.large:
+        return None
+    codes, undeclared = _number_codes(attribute, np.nan_to_num(values, nan=0.0))
+    if attribute.outside == "other":
+        codes[codes == OUTSIDE] = meaning.other
+    named = [*meaning.exact, *meaning.codes]
+    numbers = [found for found in map(number, named) if found is not None]
+    if numbers:
+        asked = np.flatnonzero(np.isin(values, numbers))
+        texts, places = np.unique(values[asked], return_inverse=True)
+        said = encode(attribute, [_decimal_text(v) for v in texts.tolist()], missing=missing)
+        codes[asked], undeclared[asked] = said.codes[places], said.undeclared[places]
+    gap = np.isnan(values)
+    codes[gap], undeclared[gap] = meaning.gap, False
+    return Coded(codes, undeclared)
+
+
+def _decimal_text(value: float) -> str:
+    whole = value.is_integer() and abs(value) < _WHOLE_FLOATS
+    return str(int(value)) if whole else repr(value)
+
+
 def _exact_code(attribute: Attribute, text: str) -> int | None:
     """Read a whole number of any length: floating point tells no neighbours apart there."""
     first, last = attribute.bounds or (0, 0)

@@ -411,7 +411,9 @@ def _count_with_numpy(
         for attribute, size in zip(axis_attr[k, real].tolist(), sizes, strict=True):
             cell = cell * size + codes[attribute]
         cells = math.prod(sizes)
-        counts[offsets[k] : offsets[k] + cells] = np.bincount(cell, minlength=cells)
+        counts[offsets[k] : offsets[k] + cells] += np.bincount(cell, minlength=cells).astype(
+            counts.dtype
+        )
 
 
 @compiled_beside(_count_with_numpy)
@@ -426,7 +428,7 @@ def count_cells(
     first: int,
     last: int,
 ) -> None:
-    """Count records into marginals ``order[first:last]``, zeroed before.
+    """Add the counts of records to marginals ``order[first:last]``.
 
     ``prefix`` (one entry a record) holds the cell number over all axes but the last; sets that
     follow each other with the same leading attributes share it.
@@ -454,7 +456,7 @@ def count_cells(
         start = offsets[k]
         attribute = axis_attr[k, degree - 1]
         if attribute == pad:  # the total
-            counts[start] = records
+            counts[start] += records
             continue
         size = axis_size[k, degree - 1]
         for r in range(records):

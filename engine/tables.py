@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,17 @@ class CountSource(Protocol):
 
     def count_into(self, layout: Layout, counts: NDArray[Any]) -> None:
         """Write the exact counts of every set of the layout where the layout says."""
+        ...
+
+
+@runtime_checkable
+class Foreseeing(CountSource, Protocol):
+    """A source whose every count is a pass over its records: better told what will be asked."""
+
+    odometer: Odometer
+
+    def foresee(self, sets: Sequence[AttributeSet]) -> None:
+        """Count all of these at once and keep them, if their cells are not too many."""
         ...
 
 
@@ -305,7 +316,7 @@ class Private(Exact):
                 "load_sample(name)."
             )
         self._source = source
-        self.odometer = source.odometer if isinstance(source, Table) else Odometer()
+        self.odometer = source.odometer if isinstance(source, Table | Foreseeing) else Odometer()
         self._counts: dict[tuple[AttributeSet, ...], tuple[Layout, NDArray[Any]]] = {}
         self._alone: dict[AttributeSet, ExactMarginal] = {}
         self._workspace: dict[object, object] = {}
@@ -314,6 +325,11 @@ class Private(Exact):
     def domain(self) -> Domain:
         """The declared domain, which is public."""
         return self._source.domain
+
+    def foresee(self, sets: Sequence[AttributeSet]) -> None:
+        """Say which marginals a run will ask for; a table in memory has no need to know."""
+        if isinstance(self._source, Foreseeing):
+            self._source.foresee(sets)
 
     def marginal(self, attrs: AttributeSet) -> ExactMarginal:
         """Return the exact counts over ``attrs`` in domain order."""

@@ -24,6 +24,7 @@ from tests.support import make_domain
 NOTHING_EXACT = {
     # In rooms of exact values, and yet without one; each for a reason.
     "tables.CountSource": "a protocol: what counts is behind it",
+    "tables.Foreseeing": "the same",
     "selection.Budgets": "public budgets",
     "demonstrating.trials.Contender": "a mechanism and its name",
     "ingest.limits.Limits": "public sizes",
@@ -44,7 +45,9 @@ NOTHING_EXACT = {
     "widgets.trials.Trials": "a widget",
     "widgets.form.Setup": "a widget",
 }
-ROOMS = ("tables", "selection", "measure", "demonstrating", "ingest", "mechanisms.rescoring")
+ROOMS = (
+    "tables", "selection", "measure", "demonstrating", "ingest", "sources", "mechanisms.rescoring",
+)  # fmt: skip
 """Where a new class is taken for one that holds exact values, until the list above says why not."""
 
 

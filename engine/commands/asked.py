@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,13 @@ def add_table(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "table",
         help="any file that the Data page reads: CSV or other delimited text, Excel, Parquet, "
-        "SPSS, Stata, SAS, packed with gzip or not; - reads standard input",
+        "SPSS, Stata, SAS, packed with gzip or not; - reads standard input. A folder, a pattern "
+        "such as 'data/*.parquet' or duckdb:FILE?table=NAME is counted in batches",
+    )
+    parser.add_argument(
+        "--in-batches",
+        action="store_true",
+        help="count a Parquet, Arrow or CSV file in batches: for what does not fit in memory",
     )
     group = parser.add_argument_group(
         "how the table is read", "Found from its content, or as the domain file says it."
@@ -103,28 +110,53 @@ def domain_of(options: argparse.Namespace) -> engine.Domain:
     return engine.Domain.from_json(options.domain)
 
 
-def table_of(options: argparse.Namespace, domain: engine.Domain) -> engine.Table:
+def table_of(options: argparse.Namespace, domain: engine.Domain) -> engine.CountSource:
     """Read the table as the Data page does, under the domain file's choices and those given.
+
+    What is no single file, or is asked for in batches, is not read but opened.
 
     Raises:
         DataError: If it cannot be read, or holds no record (``E_NO_ROWS``).
     """
+    from engine import sources
     from engine.ingest import Choices
 
+    if options.in_batches or sources.is_named(options.table):
+        return _opened(options, domain)
     source = sys.stdin.buffer.read() if options.table == "-" else options.table
     notes: list[str] = []
     kept = Choices.from_json(options.domain)
     table = engine.Table.from_file(source, domain, notes=notes, choices=kept, **reading_of(options))
+    _refuse_empty(table)
+    if not getattr(options, "quiet", False):
+        for sentence in notes:
+            print(f"note: {sentence}", file=sys.stderr)
+    return table
+
+
+def _opened(options: argparse.Namespace, domain: engine.Domain) -> engine.CountSource:
+    from engine import sources
+    from engine.ingest import Choices
+
+    choices = replace(Choices.from_json(options.domain), **reading_of(options))
+    quiet = getattr(options, "quiet", False) or not sys.stderr.isatty()
+    told: dict[str, Any] = {} if quiet else {"progress": _tell_rows}
+    source = sources.named(options.table, domain, choices, **told)
+    _refuse_empty(source)
+    return source
+
+
+def _tell_rows(rows: int) -> None:
+    print(f"\r{rows:,} rows counted", end="", file=sys.stderr, flush=True)
+
+
+def _refuse_empty(table: engine.CountSource) -> None:
     if not table.records():
         raise engine.DataError(
             "The table has names and no rows; a run needs rows. Give a table with records, or plan "
             "with the domain alone.",
             code="E_NO_ROWS",
         )
-    if not getattr(options, "quiet", False):
-        for sentence in notes:
-            print(f"note: {sentence}", file=sys.stderr)
-    return table
 
 
 def reading_of(options: argparse.Namespace) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
@@ -140,18 +140,38 @@ def _plain_texts(
     derived: Derived | None,
 ) -> list[str]:  # fmt: skip
     """Put the part of a date, or the yes or no of an answer, in the cell's place."""
-    if derived is None or (derived.part is None and derived.contains is None):
+    if derived is None:
         return list(texts)
+    day_first = derived.part is not None and bool(
+        preview.attributes(preview.labels[int(column[1:])])[0].day_first
+    )
+    said = preview.choices.get("missing", ())
+    return derived_texts(attribute, derived, texts, missing=said, day_first=day_first)
+
+
+def derived_texts(
+    attribute: Attribute, derived: Derived, texts: Sequence[str], *,
+    missing: Sequence[str] = (), day_first: bool = False,
+) -> list[str]:  # fmt: skip
+    """Return what an attribute is told of each cell text of the column it is made from.
+
+    Args:
+        attribute: Whose rule for missing cells holds.
+        derived: What is taken: a part of a date, a yes or no, or the text itself.
+        texts: Cell texts.
+        missing: What else means "missing" in this file.
+        day_first: Whether 03/04/2020 is in April.
+    """
     if derived.contains is not None:
         wanted, mark = plain_text(derived.contains), derived.separator
         held = [{plain_text(piece) for piece in text.split(mark)} for text in texts]
         return ["yes" if wanted in pieces else "no" for pieces in held]
-    assert derived.part is not None
-    day_first = preview.attributes(preview.labels[int(column[1:])])[0].day_first
-    said = (*preview.choices.get("missing", ()), *(attribute.missing or Missing()).codes)
-    stay = {canonical(code) for code in said}
+    if derived.part is None:
+        return list(texts)
+    stay = {canonical(c) for c in (*missing, *(attribute.missing or Missing()).codes)}
+    part = derived.part
     return [
-        t if not t or canonical(t) in stay else _date_text(t, derived.part, day_first=day_first)
+        t if not t or canonical(t) in stay else _date_text(t, part, day_first=day_first)
         for t in texts
     ]
 
@@ -170,23 +190,38 @@ def _date_text(text: str, part: DatePart, *, day_first: bool) -> str:
 
 
 def _check(preview: Preview, attribute: Attribute, codes: IntArray) -> None:
+    def where(at: int) -> str:
+        line = int(preview.lines[at]) if len(preview.lines) == len(codes) else 0
+        return f"first on line {line:,}" if line else f"first in record {at + 1:,}"
+
+    refuse_bad(attribute, codes, where)
+
+
+def refuse_bad(attribute: Attribute, codes: IntArray, where: Callable[[int], str]) -> None:
+    """Refuse codes that stand for a missing cell without a rule, or for an undeclared value.
+
+    Args:
+        attribute: Whose codes they are.
+        codes: Codes of the records that are kept.
+        where: Says where a position stands in the source: "first on line 7".
+
+    Raises:
+        DataError: ``E_MISSING`` or ``E_VALUE``.
+    """
     for problem, code in ((MISSING, "E_MISSING"), (OUTSIDE, "E_VALUE")):
         hit = codes == problem
         if not hit.any():
             continue
-        line = int(preview.lines[int(hit.argmax())]) if len(preview.lines) == len(codes) else 0
-        where = f"first on line {line:,}" if line else f"first in record {int(hit.argmax()) + 1:,}"
+        place = where(int(hit.argmax()))
         if code == "E_MISSING":
             raise DataError(
-                f"Attribute {attribute.name!r} has a missing cell ({where}) and its domain has "
-                "no rule "
-                "for it. Give missing cells a category of their own, leave such records out, or "
-                "replace them.",
+                f"Attribute {attribute.name!r} has a missing cell ({place}) and its domain has no "
+                "rule for it. Give missing cells a category of their own, leave such records out, "
+                "or replace them.",
                 code=code,
             )
         raise DataError(
-            f"Attribute {attribute.name!r} has a value outside its declared domain ({where}). "
-            "Declare "
-            "it, or say what undeclared values become: Other, or the nearest bound.",
+            f"Attribute {attribute.name!r} has a value outside its declared domain ({place}). "
+            "Declare it, or say what undeclared values become: Other, or the nearest bound.",
             code=code,
         )

@@ -242,6 +242,7 @@ def _rounds(
 ) -> Iterator[tuple[S, Event]]:
     event: Event
     _check_belongs(private, workload)
+    private.foresee(workload.closure)
     if state is None:
         total = rho / workload.domain.rows_per_person**2
         state, event = mechanism.start(private, workload, rho=total, rng=rng)
