@@ -345,7 +345,7 @@ def test_counting_in_pieces_that_lose_the_total_is_seen(monkeypatch: pytest.Monk
     assert counts_of(source).tolist() != counts_of(engine.Table.from_frame(table, DOMAIN)).tolist()
 
 
-# -- the command line -------------------------------------------------------------------------------
+# -- the command line ---------------------------------------------------------------------------
 
 
 def test_the_command_line_counts_in_batches_what_it_reads_as_a_whole(tmp_path: Path) -> None:
