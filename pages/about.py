@@ -69,7 +69,7 @@ st.markdown(
 
 left, right = st.columns(2, gap="large")
 with left:
-    st.subheader("What is promised, and under which assumptions")
+    st.header("What is promised, and under which assumptions")
     st.markdown(
         "- **Neighbours**: two tables that differ by adding or removing **one record**. The "
         "promise is about one record, whatever else is known.\n"
@@ -81,7 +81,7 @@ with left:
         "as an exact fraction before noise is drawn; ε at a chosen δ follows from the sum.\n"
         "- **The number of rows is private** too. It is estimated like everything else."
     )
-    st.subheader("What is not covered")
+    st.header("What is not covered")
     st.markdown(
         "- **Every run here is a rehearsal.** Its noise is a seeded floating-point generator: "
         "anyone who knows the seed can subtract it. Do not publish results as a private release. "
@@ -96,10 +96,10 @@ with left:
         "- **What is true of everybody.** Privacy does not hide facts about a population."
     )
 with right:
-    st.subheader("What leaves this computer")
+    st.header("What leaves this computer")
     st.markdown("\n".join(f"- {line}" for line in settings()))
     st.caption("Read from the settings of this server just now.")
-    st.subheader("For everybody's eyes and hands")
+    st.header("For everybody's eyes and hands")
     st.markdown(
         "- Colours are told apart by people with colour blindness; shapes, dashes and signs repeat "
         "what they say.\n"
@@ -108,14 +108,14 @@ with right:
         "the keys F, B, P, N and L step, play and rewind.\n"
         "- Light and dark follow your system; the menu at the top right changes it."
     )
-    st.subheader("Versions")
+    st.header("Versions")
     st.code(environment(), language=None)
     st.caption("The button at its corner copies the environment, for a report of a fault.")
 
-st.subheader("How to cite")
+st.header("How to cite")
 st.markdown(f"The mechanism: {text.plain(PAPER)}. The software, with its version:")
 st.code(cite(), language="bibtex")
-st.subheader("Where the sample tables are from")
+st.header("Where the sample tables are from")
 for card in samples.cards().values():
     if card.name == "adult_paper":  # Adult with fewer columns: the same source
         continue

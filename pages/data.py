@@ -127,7 +127,7 @@ def _uploader() -> None:
 
 
 def _columns(here: Upload, preview: Preview) -> None:
-    st.subheader("Which columns become attributes?", divider="gray")
+    st.header("Which columns become attributes?", divider="gray")
     options = list(preview.labels)
     if len(options) > LISTED:
         text = st.text_input(
@@ -178,7 +178,7 @@ def _left_out(here: Upload, preview: Preview) -> None:
 
 
 def _domain(here: Upload) -> None:
-    st.subheader("Which values may they hold?", divider="gray")
+    st.header("Which values may they hold?", divider="gray")
     st.caption(
         "The domain must come from public knowledge, never from the rows: whatever is read from "
         "the "

@@ -120,7 +120,7 @@ def _standing(run: session.Watched, release: engine.Release) -> None:
 
 
 def _contents(teach: bool) -> None:
-    st.subheader("What is inside")
+    st.header("What is inside")
     inside = teaching.CONTENTS if teach else export.CONTENTS
     rows = [(f"`{name}`", text.plain(what)) for name, what in inside.items()]
     if teach:
@@ -132,7 +132,7 @@ def _contents(teach: bool) -> None:
 
 
 def _choose(run: session.Watched) -> tuple[AttributeSet, str]:
-    st.subheader("A look inside")
+    st.header("A look inside")
     sets = [attrs for attrs in run.workload.closure if attrs] or [()]
     default = next((k for k, attrs in enumerate(sets) if len(attrs) == 2), 0)
     number = st.selectbox(
@@ -249,7 +249,7 @@ def _button(
 
 def link(run: session.Watched) -> None:
     """Show the address of this moment."""
-    st.subheader("A link to this moment")
+    st.header("A link to this moment")
     here = session.visit()
     if not links.is_public(run):
         links.show(run, here.view, "rounds", None)
@@ -352,7 +352,7 @@ def nothing_yet() -> None:
     with left:
         _contents(teach=False)
     with right:
-        st.subheader("Come back")
+        st.header("Come back")
         reload()
 
 
@@ -371,6 +371,6 @@ else:
         link(run)
         show_code(run, release)
     with right:
-        st.subheader("Come back later")
+        st.header("Come back later")
         keep(run)
         reload()

@@ -338,7 +338,7 @@ def _coverage(
     at: dict[int, int],
 ) -> None:
     """Whether the intervals hold what they say, and where they cannot."""
-    st.subheader("Do the intervals hold?")
+    st.header("Do the intervals hold?")
     adaptive = isinstance(run.mechanism, engine.Adaptive) and session.visit().view > 0
     limits = views.coverage_limits(estimate, adaptive=adaptive)
     covered = views.coverage(compared) if compared is not None else None
@@ -377,5 +377,5 @@ else:
     messages.banner()
     marginal = choose(watched)
     strip.refresh()
-    st.subheader(text.plain(watched.domain.label(marginal)))
+    st.header(text.plain(watched.domain.label(marginal)))
     show(watched, marginal)

@@ -186,7 +186,7 @@ st.markdown(
     ":blue-badge[■ public] Everything here follows from sizes and settings alone. "
     "**No record is read** before a run starts."
 )
-st.subheader("1 · What is asked for")
+st.header("1 · What is asked for")
 left, right = st.columns(2, gap="large")
 workload = None
 with left:
@@ -199,7 +199,7 @@ with right:
         asking.grid(domain, workload)
 
 sample = study.here().sample
-st.subheader("2 · How private, how accurate")
+st.header("2 · How private, how accurate")
 left, right = st.columns(2, gap="large")
 with left:
     budget = spending.budget()
@@ -212,11 +212,11 @@ with right:
         spending.risk(budget, sample)
 
 if workload is not None and budget is not None:
-    st.subheader("3 · What to expect")
+    st.header("3 · What to expect")
     _wanted(both[0], budget, rows)
     _figures(workload, budget, both)
 
-st.subheader("4 · What it costs, and the start")
+st.header("4 · What it costs, and the start")
 _mechanism()
 ready = workload is not None and budget is not None
 if workload is not None:

@@ -85,7 +85,7 @@ with ways[2].container(border=True, height="stretch"):
     st.page_link("pages/data.py", label="Load a table", icon=":material/table:")
 
 names = " × ".join(text.plain(name) for name in (run.release.domain[i].name for i in shown.look))
-st.subheader("One of the tables, as the run goes on")
+st.header("One of the tables, as the run goes on")
 st.caption(f"{names}, people in each cell. Same colours in every picture.")
 for column, (key, figure) in zip(st.columns(4), strip_of_rounds(), strict=False):
     with column:

@@ -20,7 +20,7 @@ def tour() -> None:
     run = lessons.recorded()
     step = min(int(st.session_state.get(STEP, 0)), len(TITLES) - 1)
     at = _round(run)
-    st.markdown(f"##### {step + 1} of {len(TITLES)} · {TITLES[step]}")
+    st.header(f"{step + 1} of {len(TITLES)} · {TITLES[step]}")
     (_asked, _worst, _noise, _back, _changed, _cost)[step](run, at)
     with st.container(horizontal=True):
         st.button("Back", icon=":material/chevron_left:", key="tour_back", disabled=step == 0,

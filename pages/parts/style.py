@@ -5,12 +5,18 @@ from __future__ import annotations
 import streamlit as st
 
 _BACKGROUND = {"light": "#FFFFFF", "dark": "#10151C"}
+_FRONT = {"light": "#FFFFFF", "dark": "#10151C"}  # on what has the primary colour
 _QUIET = {"light": "#4A5462", "dark": "#B4BDC9"}  # captions: at least 4.5 : 1
 _SHEET = """<style>
 [data-testid="stMain"]:focus, [data-testid="stMain"]:focus-visible { outline: none !important;
   box-shadow: none !important; }
 [data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p { color: QUIET !important;
   opacity: 1; }
+[data-testid="stExpander"] summary, [data-testid="stExpander"] summary * { opacity: 1 !important; }
+[data-testid="stExpander"] summary p { color: QUIET; }
+[data-testid="stBaseButton-primary"], [data-testid="stBaseButton-primary"] p,
+[data-testid="stMultiSelect"] [data-baseweb="tag"], [data-testid="stMultiSelect"] span[title] {
+  color: FRONT; }
 [data-testid="stHeading"] h2 { font-size: 1.5rem; padding: 0.6rem 0 0.4rem; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
   white-space: nowrap; margin: 0; }
@@ -115,6 +121,7 @@ def draw() -> None:
     """Put the style sheet and the key handler on the page."""
     theme = "dark" if st.context.theme.type == "dark" else "light"
     sheet = _SHEET.replace("QUIET", _QUIET[theme]).replace("BACK", _BACKGROUND[theme])
+    sheet = sheet.replace("FRONT", _FRONT[theme])
     st.html(sheet)
     st.html(_KEYS, unsafe_allow_javascript=True)
 

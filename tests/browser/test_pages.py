@@ -37,7 +37,7 @@ if "visit" not in st.session_state:
 exec(open("app.py").read())
 """
 WIDE = (
-    "() => [...document.querySelectorAll('.vega-embed, h1, h3, p, button')]"
+    "() => [...document.querySelectorAll('.vega-embed, h1, h2, h3, p, button')]"
     ".filter(e => e.getBoundingClientRect().right > innerWidth + 1)"
     ".map(e => e.outerHTML.slice(0, 200))"
 )

@@ -54,7 +54,15 @@ def badges(app: AppTest) -> list[str]:
 
 def texts(app: AppTest) -> str:
     """Everything a reader can read outside of charts."""
-    kinds: list[Any] = [app.markdown, app.caption, app.error, app.warning, app.info, app.title]
+    kinds: list[Any] = [
+        app.markdown,
+        app.caption,
+        app.error,
+        app.warning,
+        app.info,
+        app.title,
+        app.header,
+    ]
     return "\n".join(str(element.value) for kind in kinds for element in kind)
 
 

@@ -275,7 +275,7 @@ def test_hostile_names_and_values_harm_nothing(app: AppTest) -> None:
         assert not app.exception
         for spec in specs(app):
             assert not _fields(spec) & set(HOSTILE)
-    title = app.subheader[0].value
+    title = app.header[0].value
     assert r"\_\_proto\_\_" not in title or "__proto__" not in title.replace("\\_", "")
 
 
