@@ -9,7 +9,18 @@ import streamlit as st
 from engine.demonstrating import comparison
 from engine.demonstrating.comparison import BASELINES, CONTENDERS, METRICS, Trial
 from engine.showing import contenders, versus
-from pages.parts import comparing, figures, form, host, lecture, messages, samples, study, text
+from pages.parts import (
+    comparing,
+    figures,
+    form,
+    host,
+    lecture,
+    live,
+    messages,
+    samples,
+    study,
+    text,
+)
 from pages.parts.asked import Compared
 from pages.parts.frame import through_app
 from pages.parts.worker import Job
@@ -112,6 +123,7 @@ def _try(mechanisms: tuple[str, ...], epsilons: str, trials: int, seed: int, ans
 # -- while it runs ---------------------------------------------------------------------------------
 
 
+@st.fragment
 def watch() -> None:
     """How far it is; the only part of the page that asks again by itself."""
     job = comparing.current()
@@ -129,6 +141,7 @@ def watch() -> None:
     if done and not figures.hidden():
         bands = comparison.bands(done)
         figures.draw(contenders.error_bands(bands, unit=METRICS["mean_l1"]), "live")
+    live.ask_again(1.0)
 
 
 # -- what came out ---------------------------------------------------------------------------------
@@ -300,6 +313,6 @@ else:
     another_table(job)
     st.markdown(_about(job))
     if job.running:
-        st.fragment(watch, run_every=1.0)()
+        watch()
     else:
         results(job)

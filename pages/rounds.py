@@ -26,21 +26,17 @@ def first_run() -> bool:
     return False
 
 
-def watch(pace: float | None) -> None:
-    """The player and everything about the round it stands at; one fragment.
-
-    Args:
-        pace: Seconds between two rounds that its timer was made for; None without one.
-    """
+@st.fragment
+def watch() -> None:
+    """The player and everything about the round it stands at; one fragment."""
     here = session.visit()
     player.run_to_end(here)
     fork.if_asked(here)
     player.tick(here)
-    if player.pace(here) != pace:
-        st.rerun()
     assert here.run is not None
     messages.banner()
     player.controls(here, here.run)
+    player.go_on(here)
     strip.refresh()
     links.keep_address("rounds")
     if lecture.asks(here.run, here.view):
@@ -80,7 +76,6 @@ def _other_noise() -> None:
 through_app()
 style.unseen_title("Rounds")
 if first_run():
-    pace = player.pace(session.visit())
-    st.fragment(watch, run_every=pace)(pace)
+    watch()
 if not study.here().awaits:
     other_settings()

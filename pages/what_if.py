@@ -17,7 +17,7 @@ from engine.demonstrating.comparison import Point, Setting
 from engine.showing import versus
 from engine.showing.frames.rounds import spending
 from engine.types import AttributeSet
-from pages.parts import figures, form, lecture, messages, samples, session, study, text
+from pages.parts import figures, form, lecture, live, messages, samples, session, study, text
 from pages.parts.asked import Changed
 from pages.parts.frame import through_app
 from pages.parts.worker import Job
@@ -202,6 +202,7 @@ EXPLAIN = {
 # -- showing ---------------------------------------------------------------------------------------
 
 
+@st.fragment
 def watch() -> None:
     """How far the two runs are; the only part that asks again by itself."""
     job = current()
@@ -211,6 +212,7 @@ def watch() -> None:
     who, spent = (done[-1][0], done[-1][1].spent) if done else (0, 0.0)
     st.progress(min((who + spent) / 2, 1.0), f"{job.about[1][who]}: {spent:.0%} of its budget")
     st.button("Stop here", icon=":material/stop:", key="what_if_cancel", on_click=job.cancel)
+    live.ask_again(0.5)
 
 
 def current() -> Job[tuple[int, Point]] | None:
@@ -321,7 +323,7 @@ def compare_with(start_from: study.Settings) -> None:
     )
     job = _ensure(asked)
     if job is not None and job.running:
-        st.fragment(watch, run_every=0.5)()
+        watch()
     elif job is not None:
         results(job)
 

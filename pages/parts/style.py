@@ -49,6 +49,7 @@ _SHEET = """<style>
 .said .error::before { color: #56B4E9; } .said .score::before { content: "● "; color: #D55E00; }
 .st-key-cockpit { gap: 0.6rem; }
 .st-key-player { row-gap: 0.3rem; }
+[class*="st-key-ask_again_"] { display: none; }
 @media (max-width: 640px) {
   .st-key-player { position: fixed; bottom: 0; left: 0; right: 0; z-index: 1000; padding: 0.5rem;
     background: BACK; border-top: 1px solid #80808066; gap: 0.35rem; }
@@ -104,6 +105,18 @@ _KEYS = """<script>
   document.addEventListener("keyup", event => {
     if (event.key === " " && space) { space = false; event.preventDefault(); }
   }, true);
+  // live.py: a page that goes on by itself has a button out of sight, with its pace in its key.
+  let asked = 0;
+  setInterval(() => {
+    const at = document.querySelector('[class*="st-key-ask_again_"]');
+    if (!at) { asked = 0; return; }
+    const pace = Number(/st-key-ask_again_(\\d+)/.exec(at.className)[1]), now = Date.now();
+    if (!asked) asked = now;
+    if (idle() && !waiting.length && now - asked >= pace) {
+      asked = now;
+      at.querySelector("button").click();
+    }
+  }, 50);
   // A click while the round before is being drawn would be lost: it waits for its turn.
   document.addEventListener("click", event => {
     if (!event.isTrusted || (idle() && !waiting.length)) return;

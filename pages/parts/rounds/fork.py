@@ -16,7 +16,7 @@ _HELP = (
 )
 
 
-def offers(run: session.Watched, view: int, *, opened: bool) -> None:
+def offers(run: session.Watched, view: int) -> None:
     """The fork, the way back from it, and the link to this round."""
     here = session.visit()
     if not figures.hidden():
@@ -29,9 +29,8 @@ def offers(run: session.Watched, view: int, *, opened: bool) -> None:
                 "Clear the dashed curves", icon=":material/close:", key="no_ghosts",
                 on_click=_clear,
             )  # fmt: skip
-    if opened:
-        st.markdown("**Link to this round**")
-        links.show(run, view, "rounds", here.marginal)
+    st.markdown("**Link to this round**")
+    links.show(run, view, "rounds", here.marginal)
 
 
 def _possible(run: session.Watched, view: int) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.parts import figures, lecture, session
+from pages.parts import figures, lecture, live, session
 from pages.parts.rounds import fork
 
 SPEEDS = {"slow": 3.0, "normal": 1.6, "fast": 0.8}
@@ -37,7 +37,8 @@ def controls(here: session.Visit, run: session.Watched) -> None:
         if not lecture.presenting():
             _hide()
         lecture.projector()
-        more = st.popover("More", icon=":material/more_horiz:", key="more", on_change="rerun")
+        # Without on_change: closed by a click on the menu, its rerun would meet the next page.
+        more = st.popover("More", icon=":material/more_horiz:", key="more")
     with more:
         if lecture.presenting():
             _hide()
@@ -45,7 +46,7 @@ def controls(here: session.Visit, run: session.Watched) -> None:
             "Speed of play", list(SPEEDS), default="normal", required=True, key="speed",
             persist_state="session",
         )  # fmt: skip
-        fork.offers(run, view, opened=bool(more.open))
+        fork.offers(run, view)
 
 
 def _hide() -> None:
@@ -111,16 +112,22 @@ def tick(here: session.Visit) -> None:
     if not here.playing:
         return
     now = time.monotonic()
-    if now - here.ticked >= 0.9 * (pace(here) or 0.0):
+    if now - here.ticked >= 0.9 * _pace():
         here.ticked = now
         _to(here, here.run.token, here.view + 1)
     if here.run.finished and here.view == here.run.rounds:
         here.playing = False
 
 
-def pace(here: session.Visit) -> float | None:
-    """Seconds between two rounds while playing; None while not."""
-    return SPEEDS[st.session_state.get("speed") or "normal"] if here.playing else None
+def go_on(here: session.Visit) -> None:
+    """While playing: have the next round asked for when it is time."""
+    if here.playing:
+        live.ask_again(_pace())
+
+
+def _pace() -> float:
+    """Seconds between two rounds while playing."""
+    return SPEEDS[st.session_state.get("speed") or "normal"]
 
 
 def _ask_for_end() -> None:
