@@ -83,10 +83,11 @@ with left:
     )
     st.header("What is not covered")
     st.markdown(
-        "- **Every run here is a rehearsal.** Its noise is a seeded floating-point generator: "
-        "anyone who knows the seed can subtract it. Do not publish results as a private release. "
-        "One is made from the shell, `python -m engine release`: exact noise, no seed, an account "
-        "of all that the table has cost; `.github/SECURITY.md` says what it promises.\n"
+        "- **Every run but on the Release page is a rehearsal.** Its noise is a seeded "
+        "floating-point generator: anyone who knows the seed can subtract it. Do not publish "
+        "results as a private release. One is made on the Release page, or from the shell with "
+        "`python -m engine release`: exact noise, no seed, an account of all that the table has "
+        "cost; `.github/SECURITY.md` says what it promises.\n"
         "- **The screen.** What is marked ▲ *not private* compares with the records. *Hide what is "
         "not private* takes it all away.\n"
         "- **Time and memory.** How long a run takes is not protected.\n"

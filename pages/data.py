@@ -13,6 +13,7 @@ from engine.ingest import Choices, Preview
 from engine.ingest.notes import counted
 from pages.parts import domain_editor, host, overview, reading, samples, session, study, upload
 from pages.parts.frame import through_app
+from pages.parts.releasing import only
 from pages.parts.text import plain
 from pages.parts.upload import Upload
 
@@ -83,10 +84,13 @@ def own_table() -> None:
     if host.is_class():
         st.info(host.UPLOADS_OFF, icon=":material/school:")
         return
+    if not only.may_show():
+        return
     here = upload.current()
     if here is None:
         _uploader()
         return
+    only.shown()
     reading.loaded(here)
     if here.problem is not None:
         st.error(plain(here.problem, longest=900), icon=":material/error:")

@@ -18,6 +18,7 @@ PAGES = [
     ("what_if", "What if", ":material/alt_route:"),
     ("learn", "Learn", ":material/school:"),
     ("export", "Export", ":material/download:"),
+    ("release", "Release", ":material/verified_user:"),
     ("about", "About", ":material/info:"),
 ]
 """File name, title and icon, in order of use; the first is the one opened without a name."""

@@ -11,7 +11,7 @@ import engine
 from pages.parts import links, messages, samples, session, study, text
 
 SLOT, PAGE = "strip_slot", "strip_page"
-TEACHING = ":orange-badge[TEACHING]"
+TEACHING, RELEASE = ":orange-badge[TEACHING]", ":green-badge[RELEASE]"
 
 
 def draw(page: str) -> None:
@@ -19,6 +19,8 @@ def draw(page: str) -> None:
     st.session_state[PAGE] = page
     st.session_state[SLOT] = st.empty()
     refresh()
+    if page == "release":  # it has a study of its own
+        return
     if study.here().awaits:
         _ask_for_the_file()
     else:
@@ -28,7 +30,9 @@ def draw(page: str) -> None:
 def refresh() -> None:
     """Fill the line anew; fragments call this when the round changes."""
     slot = st.session_state.get(SLOT)
-    if slot is not None:
+    if slot is not None and st.session_state.get(PAGE) == "release":
+        slot.markdown(f":small[No true value is shown on this page. · {RELEASE}]")
+    elif slot is not None:
         slot.markdown(f":small[{' · '.join([*_line(), TEACHING])}]")
 
 

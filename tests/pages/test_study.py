@@ -13,7 +13,8 @@ from pages.parts import samples, session, study
 from pages.parts.frame import PAGES
 from tests.pages.conftest import ROOT, texts
 
-NAMES = tuple(name for name, _, _ in PAGES)
+NAMES = tuple(name for name, _, _ in PAGES if name != "release")
+"""All but Release, which has a study of its own: what is released was not looked at before."""
 PAIRS = [(first, second) for first in NAMES for second in NAMES]
 EPSILON, MECHANISM = 2.5, "aim_grem_plain"
 OWN = ("".join(["fur,paws\n", *(f"f{i % 3},p{i % 2}\n" for i in range(90))])).encode()
