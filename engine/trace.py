@@ -123,7 +123,8 @@ class Finished:
 
     def __repr__(self) -> str:
         spent, left = float(self.rho_spent), float(self.rho_left)
-        return f"Finished({self.rounds} rounds, rho {spent:.6g} spent, {left:.3g} left)"
+        rest = f"{left:.3g}" if left == 0 or left > 1e-9 * spent else "nothing"
+        return f"Finished({self.rounds} rounds, rho {spent:.6g} spent, {rest} left)"
 
 
 Event: TypeAlias = Started | RoundEnded | Finished

@@ -39,6 +39,7 @@ class Evaluation(NotReleased):
         per_marginal: The errors of each marginal.
         one_way: Mean L1 error of the single attributes that the answers add up to.
         ranges: Mean error of the counts of ranges.
+        domain: The attributes that the sets are of, to name them.
     """
 
     mean_l1: float
@@ -48,6 +49,7 @@ class Evaluation(NotReleased):
     per_marginal: Mapping[AttributeSet, MarginalError]
     one_way: float = math.nan
     ranges: float = math.nan
+    domain: Domain | None = None
 
     @property
     def mean_l1_normalized(self) -> float:
@@ -106,6 +108,7 @@ def evaluate(
         max_l1=max(l1),
         records=int(private.marginal(()).values),
         per_marginal=errors,
+        domain=release.domain,
         one_way=math.fsum(error.one_way for error in errors.values()) / len(l1),
         ranges=math.fsum(error.ranges for error in errors.values()) / len(l1),
     )

@@ -26,6 +26,10 @@ def axis_with(**settings: Any) -> Any:
     return alt.Axis(**(defaults | settings))
 
 
+SHORT = {"labelExpr": "format(datum.value, '~s')"}
+"""Numbers such as 12k, each by itself: a format alone writes 2 as 0.002k beside thousands."""
+
+
 def light_grid(**settings: Any) -> Any:
     """Return an axis with faint lines across the chart."""
     return axis_with(grid=True, gridOpacity=0.25, **settings)

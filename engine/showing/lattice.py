@@ -22,8 +22,8 @@ Names = tuple[str, ...]
 def lattice(frame: pd.DataFrame, *, title: str = "What the round paid for") -> Figure:
     """Draw ``views.allocation``: subsets by size, joined where one holds the other.
 
-    A disc's area grows with the precision after the round, on a log scale; the ring inside is the
-    precision before.
+    A disc's area grows with the precision after the round, on a log scale that is the same in every
+    picture; the ring inside is the precision before.
     """
     read = Plain(frame)
     sets: list[Names] = read.list("names")
@@ -115,16 +115,18 @@ def _sigma_text(sigma: float) -> str:
     return f"σ {sigma:,.3g}" if math.isfinite(sigma) else "not measured"
 
 
+_LARGEST, _SMALLEST = 1300.0, 120.0
+"""Areas in square pixels of a disc for σ of a tenth of a record, and of 100,000."""
+
+
 def _areas(known: Sequence[float], reached: Sequence[float]) -> tuple[list[float], list[float]]:
-    """Areas in square pixels, growing with log precision; of a ring 0 where nothing is known."""
-    positive = [precision for precision in (*known, *reached) if precision > 0]
-    if not positive:
-        return [0.0] * len(known), [20.0] * len(reached)
-    low, high = math.log(min(positive)), math.log(max(positive))
-    span = max(high - low, 1e-9)
+    """Areas growing with log precision, the same in every picture; of a ring 0 without any."""
 
     def area(precision: float) -> float:
-        return 120 + 1180 * (math.log(precision) - low) / span if precision > 0 else 0.0
+        if precision <= 0:
+            return 0.0
+        share = (5.0 + math.log10(precision) / 2.0) / 6.0  # log10 σ from 5 down to -1
+        return _SMALLEST + (_LARGEST - _SMALLEST) * min(max(share, 0.0), 1.0)
 
     return [area(p) for p in known], [max(area(p), 20.0) for p in reached]
 

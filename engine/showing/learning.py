@@ -11,6 +11,7 @@ import numpy as np
 from engine.showing.badges import PUBLIC, Badge, Badged
 from engine.showing.figure import Columns, Figure, columns, drawn
 from engine.showing.guides import (
+    SHORT,
     as_part,
     axis_above,
     axis_with,
@@ -204,7 +205,7 @@ def _cloud() -> Any:
     import altair as alt
 
     scale = alt.Scale(domain=slots("ends"), nice=False)
-    axis = light_grid(format="~s", tickCount=5)
+    axis = light_grid(**SHORT, tickCount=5)
     x = alt.X("x:Q", title="entry 1 (value 2 less value 1)", scale=scale, axis=axis)
     y = alt.Y("y:Q", title="entry 2", scale=scale, axis=axis)
     ring = source("ring").mark_line(color=ORANGE, strokeWidth=2.5, strokeDash=[6, 3])

@@ -8,6 +8,7 @@ import numpy as np
 
 from engine.showing.figure import Figure, columns, drawn
 from engine.showing.guides import (
+    SHORT,
     as_part,
     axis_above,
     axis_with,
@@ -195,7 +196,7 @@ def _work() -> Any:
     import altair as alt
 
     x = alt.X("round:O", title="round", axis=axis_with(labelAngle=0, labelOverlap=True))
-    axis = light_grid(format="~s", tickCount=5)
+    axis = light_grid(**SHORT, tickCount=5)
     names = ["lazy: rewritten", "full: all of them"]
     looks = scale_of(names, [BLUE, ORANGE])
     tooltip = [
@@ -290,7 +291,7 @@ def _annealing() -> Any:
 
     title = "records, L1 (log)"
     scale = alt.Scale(type="log", nice=False, padding=12)
-    axis = light_grid(format="~s", tickCount=5)
+    axis = light_grid(**SHORT, tickCount=5)
     x = alt.X("round:O", title="round", axis=axis_with(labelAngle=0, labelOverlap=True))
     y = alt.Y("change:Q", title=title, scale=scale, axis=axis)
     tooltip = [

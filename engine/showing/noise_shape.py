@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.showing.figure import Figure, columns, drawn
-from engine.showing.guides import as_part, axis_with, legend_with, scale_of, source, tips
+from engine.showing.guides import SHORT, as_part, axis_with, legend_with, scale_of, source, tips
 from engine.showing.palette import ORANGE, RED, SKY
 from engine.showing.template import form
 
@@ -54,7 +54,7 @@ def _noise_shape() -> Any:
         "low:Q", title="error ÷ noise σ (outer bars: all beyond)", scale=scale,
         axis=axis_with(values=list(range(-4, 5)), format="d"),
     )  # fmt: skip
-    y = alt.Y("cells:Q", title="cells", axis=axis_with(format="~s", grid=True, tickMinStep=1))
+    y = alt.Y("cells:Q", title="cells", axis=axis_with(**SHORT, grid=True, tickMinStep=1))
     looks = scale_of([_WITHIN, _BEYOND, _LAW], [SKY, ORANGE, RED])
     tooltip = tips(
         low=("from", ""), high=("to", ""), cells=("cells", ","), normal=("by noise alone", ",.1f")

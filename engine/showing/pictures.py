@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 from urllib.parse import quote
+from xml.etree import ElementTree
 
 from engine.showing import html
+from engine.showing.palette import GREY, TEXT
 
 VEGA_LITE = "application/vnd.vegalite.v5+json"
 """What JupyterLab, Notebook 7 and VS Code draw by themselves; they know no version 6 yet."""
@@ -57,21 +60,79 @@ def svg(figure: Drawn, *, width: int = WIDTH) -> str:
         ImportError: If vl-convert is not installed.
     """
     convert = importlib.import_module("vl_convert")
-    picture: str = convert.vegalite_to_svg({**figure.spec(), "width": width})
+    spec = figure.spec()
+    spec |= {"width": width, "background": None, "config": {**spec["config"], **_EITHER}}
+    # A front end's letters may be wider than those that were measured here.
+    spec["padding"] = {**spec["padding"], "left": 8}
+    picture: str = convert.vegalite_to_svg(spec)
     return picture
 
 
+_AXIS = {"labelColor": TEXT, "titleColor": TEXT, "tickColor": GREY, "domainColor": GREY}
+_EITHER = {
+    "axis": {**_AXIS, "gridColor": GREY},
+    "legend": {"labelColor": TEXT, "titleColor": TEXT, "columnPadding": 20},
+    "title": {"color": TEXT},
+    "view": {"stroke": None},
+}
+"""A picture in a page does not know that page's theme: no ground, and text for light and dark."""
+
+
 def image(figure: Drawn, *, width: int = WIDTH) -> str:
-    """Return the picture as an HTML image, which no text in it can escape from."""
+    """Return the picture as an HTML image, which no text in it can escape from.
+
+    Its size stands beside it, so that nothing moves while it is being drawn; where marks are few
+    enough to be pointed at, each says what it is.
+    """
+    drawn = svg(figure, width=width)
+    root = ElementTree.fromstring(drawn)
+    size = float(root.attrib["width"]), float(root.attrib["height"])
     # Not base64: whoever searches a notebook for a text finds it in its pictures too.
-    address = "data:image/svg+xml;charset=utf-8," + quote(
-        svg(figure, width=width), safe=" =/:;,.()"
-    )
-    return (
+    address = "data:image/svg+xml;charset=utf-8," + quote(drawn, safe=" =/:;,.()")
+    picture = (
         f'<img alt="{html.escape(figure.alt, longest=600)}" src="{address}" '
-        f'style="width:100%;max-width:{width}px;height:auto;background:#fff;'
-        'border-radius:4px">'
+        f'width="{size[0]:g}" height="{size[1]:g}" '
+        f'style="display:block;width:100%;max-width:{width}px;height:auto">'
     )
+    named = "".join(_named(place, text, size) for place, text in _places(root))
+    box = f"position:relative;max-width:{width}px"
+    return f'<div style="{box}">{picture}{named}</div>' if named else picture
+
+
+_MOST_NAMED = 800
+"""Marks of a picture that say what they are when pointed at; more would weigh too much."""
+_Place = tuple[float, float, float, float]
+
+
+def _places(root: ElementTree.Element) -> list[tuple[_Place, str]]:
+    """Where the named rectangles of a picture lie (left, top, width, height), and their names."""
+    found = list(_rectangles(root, 0.0, 0.0))
+    return found if len(found) <= _MOST_NAMED else []
+
+
+def _rectangles(node: ElementTree.Element, left: float, top: float) -> Iterator[tuple[_Place, str]]:
+    if moved := _MOVED.fullmatch(node.get("transform", "")):
+        left, top = left + float(moved[1]), top + float(moved[2])
+    name, path = node.get("aria-label", ""), node.get("d", "")
+    if name.startswith(NAMED) and path.startswith("M") and path.endswith("Z"):
+        corner, _, sides = path[1:-1].partition("h")
+        x, _, y = corner.partition(",")
+        width, _, height = sides.partition("h-")[0].partition("v")
+        yield (left + float(x), top + float(y), float(width), float(height)), name[len(NAMED) :]
+    for child in node:
+        yield from _rectangles(child, left, top)
+
+
+_MOVED = re.compile(r"translate\(([-\d.e]+),([-\d.e]+)\)")
+NAMED = "\u2060"
+"""A mark whose description begins with this word joiner says what it is when pointed at."""
+
+
+def _named(place: _Place, text: str, size: tuple[float, float]) -> str:
+    sides = zip(("left", "top", "width", "height"), place, (size[0], size[1], *size), strict=True)
+    style = ";".join(f"{side}:{100 * length / of:.2f}%" for side, length, of in sides)
+    said = html.escape(text, longest=200)
+    return f'<span title="{said}" style="position:absolute;{style}"></span>'
 
 
 def card(figure: Drawn, *, width: int = WIDTH, caption: bool = True) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.showing.figure import Figure, columns, drawn
 from engine.showing.frames.rounds import POINTS
-from engine.showing.guides import axis_above, axis_with, legend_with, scale_of, source, tips
+from engine.showing.guides import SHORT, axis_above, axis_with, legend_with, scale_of, source, tips
 from engine.showing.palette import BLUE, GREY, ORANGE, RED
 from engine.showing.template import form, slot, slots
 from engine.showing.texts import distinct
@@ -152,7 +152,7 @@ def _expected(channel: Any) -> Any:
 
     return channel(
         "error:Q", title=_UNIT, scale=alt.Scale(type="log", domain=slots("ends"), nice=False),
-        axis=axis_with(format="~s", grid=True, values=slots("ticks")),
+        axis=axis_with(**SHORT, grid=True, values=slots("ticks")),
     )  # fmt: skip
 
 
@@ -263,7 +263,7 @@ def _predicted_curve() -> Any:
     )  # fmt: skip
     y = alt.Y(
         "error:Q", title=unit, scale=alt.Scale(type="log", domain=slots("ends"), nice=False),
-        axis=axis_with(format="~s", grid=True, values=slots("ticks")),
+        axis=axis_with(**SHORT, grid=True, values=slots("ticks")),
     )  # fmt: skip
     tooltip = tips(
         by=("mechanism", None), epsilon=("ε", ".3g"), rho=("ρ", ".3g"), error=(unit, ",.3g")

@@ -10,6 +10,7 @@ from engine.showing.figure import Columns, Figure, columns, drawn
 from engine.showing.framed import Plain
 from engine.showing.frames.rounds import Z95
 from engine.showing.guides import (
+    SHORT,
     as_part,
     axis_above,
     axis_beside,
@@ -163,7 +164,7 @@ def _selection(*, above: bool, legend: bool) -> Any:
         "row:N", title=None, sort=slots("order"), axis=axis_above() if above else axis_beside(),
         scale=alt.Scale(domain=slots("order"), paddingInner=0.1, paddingOuter=0.05),
     )  # fmt: skip
-    axis = axis_with(format="~s", grid=True, gridOpacity=0.25)
+    axis = axis_with(**SHORT, grid=True, gridOpacity=0.25)
     scale = alt.Scale(domain=[slot("low"), slot("high")], nice=False)
     title = "weighted L1 error, records"
 
@@ -196,8 +197,13 @@ def _selection(*, above: bool, legend: bool) -> Any:
 # -- what it measured ------------------------------------------------------------------------------
 
 
-def measured(frame: pd.DataFrame) -> Figure:
-    """Draw ``views.measured``: every measured value in units of its own noise."""
+def measured(frame: pd.DataFrame, *, reach: float | None = None) -> Figure:
+    """Draw ``views.measured``: every measured value in units of its own noise.
+
+    Args:
+        frame: What was measured.
+        reach: Where the axis ends on both sides, in σ, to share it between rounds.
+    """
     read = Plain(frame)
     found = read.list("label")
     kinds = list(dict.fromkeys(found))
@@ -210,7 +216,7 @@ def measured(frame: pd.DataFrame) -> Figure:
         noise_sd=read.list("noise_sd"), part=np.where(outside, _BEYOND, _WITHIN),
         length=np.where(outside, 18, 10),
     )  # fmt: skip
-    reach = max(4.0, float(np.abs(scaled).max()) if len(frame) else 4.0)
+    reach = max(4.0, reach or 0.0, float(np.abs(scaled).max()) if len(frame) else 0.0)
     ticks = [t for t in (2, 10, 100, 1000, 10_000, 100_000) if t <= reach]
     share = float(outside.mean()) if len(frame) else 0.0
     sentence = (
@@ -246,7 +252,7 @@ def _measured() -> Any:
     import altair as alt
 
     scale = alt.Scale(type="symlog", constant=2, domain=slots("ends"))
-    axis = axis_with(values=slots("ticks"), format="~s", labelOverlap=True)
+    axis = axis_with(values=slots("ticks"), **SHORT, labelOverlap=True)
     band = source("band").mark_rect(color=GREY, opacity=0.25)
     y = alt.Y(
         "row:N", title=None, sort=slots("order"), axis=axis_above(),

@@ -24,6 +24,7 @@ from engine.showing.foremost import Codes, foremost
 from engine.showing.frames import rounds as moments
 from engine.showing.frames import tables as cells
 from engine.showing.sentences import explain_released
+from engine.showing.spans import Spans
 from engine.showing.texts import safe
 from engine.trace import RoundEnded, Started
 from engine.types import AttributeSet
@@ -64,14 +65,17 @@ class Sheet:
         return self.html()
 
 
-def round(run: Run, number: int, *attributes: str | int) -> Sheet:
+def round(run: Run, number: int, *attributes: str | int, spans: Spans | None = None) -> Sheet:
     """Show one round from released values alone; 0 is what was measured before the first.
+
+    Scales are the run's, so that two rounds can be laid beside each other.
 
     Args:
         run: A finished run.
         number: The round.
         *attributes: A marginal of one or two attributes to look at closely; none takes what the
             round selected.
+        spans: The run's scales, to look at several rounds without finding them anew.
 
     Raises:
         OptionError: If the run has no such round.
@@ -81,12 +85,13 @@ def round(run: Run, number: int, *attributes: str | int) -> Sheet:
     after, event = run.at(number), run.events[number]
     domain, workload = after.domain, after.workload
     spent = rounds.ledger(moments.budget(run.events[: number + 1]), at=number)
+    spans = spans or Spans(run)
     look = flat(domain.sizes, domain.attrs(*attributes) or selected(run, number))
-    closely, notes = _closely(after.estimate(*look)) if look else ((), ())
+    closely, notes = _closely(after.estimate(*look), spans.limits(look)) if look else ((), ())
     if not isinstance(event, RoundEnded):
         assert isinstance(event, Started)
         first = (
-            [rounds.measured(moments.measured(event.measurements, domain))]
+            [rounds.measured(moments.measured(event.measurements, domain), reach=spans.reach)]
             if event.measurements
             else []
         )
@@ -101,8 +106,8 @@ def round(run: Run, number: int, *attributes: str | int) -> Sheet:
         (
             lattice.lattice(moments.allocation(event, domain, gamma)),
             *closely,
-            rounds.measured(moments.measured(inside, domain)),
-            touched.touched(moved, domain.names, threshold=event.threshold),
+            rounds.measured(moments.measured(inside, domain), reach=spans.reach),
+            touched.touched(moved, domain.names, threshold=event.threshold, most=spans.most),
             spent,
         ),
         (*explain_released(event, domain), *notes),
@@ -115,11 +120,11 @@ def selected(run: Run, number: int) -> AttributeSet:
     return run.release.workload.marginals[0] if selected is None else selected
 
 
-def _closely(estimate: Estimate) -> tuple[tuple[Figure, ...], tuple[str, ...]]:
+def _closely(estimate: Estimate, limits: Limits) -> tuple[tuple[Figure, ...], tuple[str, ...]]:
     note = f"{estimate.label}: noise σ of {estimate.std or 0:,.3g} records in each cell."
     if estimate.unmeasured:
         note += " Part of it was never measured and is counted as zero."
-    return (marginal(estimate),), (note,) if estimate.std else ()
+    return (marginal(estimate, limits=limits),), (note,) if estimate.std else ()
 
 
 def filmstrip(run: Run, *attributes: str | int, frames: int = 4) -> Sheet:
@@ -189,7 +194,7 @@ def marginal(
     frame = cells.comparison(shown) if isinstance(shown, Comparison) else cells.released(shown)
     title = safe(title or shown.domain.label(shown.attrs), longest=60)
     if len(names) == 1:
-        return tables.bars(frame, names[0], title=title, codes=codes)
+        return tables.bars(frame, names[0], title=title, codes=codes, limits=limits)
     pair = (names[0], names[1])
     return tables.heatmap(frame, column, pair, title=title, limits=limits, small=small, codes=codes)
 

@@ -14,8 +14,8 @@ from engine.mechanisms.mwem_grem import MwemGrem
 from engine.mechanisms.one_shot import EqualSplit, ResidualPlanner, Uniform
 from engine.released import Allocation, Belief, Beliefs, Measurement
 from engine.showing.badges import PUBLIC, RELEASED
-from engine.showing.html import box, escape, facts, settings, table, warning
-from engine.showing.values import render
+from engine.showing.html import box, escape, facts, line, settings, table, warning
+from engine.showing.values import render, rest
 from engine.trace import Finished, RoundEnded, Started
 from engine.types import AttributeSet
 
@@ -58,11 +58,20 @@ def _attribute(attribute: Attribute) -> str:
 @render.register(Uniform)
 def _mechanism(mechanism: object) -> str:
     about = (type(mechanism).__doc__ or "").strip().partition("\n")[0]
+    usual = type(mechanism)()
+    fields = dataclasses.fields(mechanism) if dataclasses.is_dataclass(mechanism) else ()
     chosen = {
         field.name.replace("_", " "): getattr(mechanism, field.name)
-        for field in (dataclasses.fields(mechanism) if dataclasses.is_dataclass(mechanism) else ())
+        for field in fields
+        if getattr(mechanism, field.name) != getattr(usual, field.name)
     }
-    return box(type(mechanism).__name__, PUBLIC, escape(about, longest=200), settings(chosen))
+    return box(
+        str(getattr(mechanism, "name", type(mechanism).__name__)),
+        PUBLIC,
+        escape(about, longest=200),
+        settings(chosen) if chosen else "All settings are the default's.",
+        line("<code>{}</code>", escape(repr(mechanism), longest=300)),
+    )
 
 
 @render.register
@@ -128,7 +137,7 @@ def _finished(event: Finished) -> str:
         facts(
             rounds=f"{event.rounds:,}",
             ρ_spent=f"{float(event.rho_spent):.5g}",
-            ρ_left=f"{float(event.rho_left):.4g}",
+            ρ_left=rest(float(event.rho_left), float(event.rho_spent)),
         ),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,8 +12,8 @@ from engine.showing.figure import Columns, Figure, columns, drawn
 from engine.showing.foremost import Cells, Codes
 from engine.showing.framed import Plain
 from engine.showing.frames.rounds import Z95
-from engine.showing.guides import as_part, axis_with, legend_with, scale_of, source, tips
-from engine.showing.palette import DIVERGING, GREY, RED, SKY
+from engine.showing.guides import SHORT, as_part, axis_with, legend_with, scale_of, source, tips
+from engine.showing.palette import DIVERGING, GREY, INK, RED, SKY
 from engine.showing.sentences import percent
 from engine.showing.template import form, slot, slots
 from engine.showing.texts import ZERO_WIDTH, safe
@@ -63,10 +63,15 @@ def heatmap(
     low, high = limits or _ends(values, diverging=diverging)
     kind, ends = _spread(low, high, "diverging" if diverging else scale, smallest=values.min())
     rows = len(ticks[down])
-    shown = _drawn_cells(cells, column, ticks, (across, down), marked if pick else None)
+    # Streamlit lets people click on cells of a chart with one layer only.
+    written = not small and not pick and len(cells) <= _MOST_WRITTEN
+    shown = _drawn_cells(
+        cells, column, ticks, (across, down), marked if pick else None, ends if written else None
+    )
     return drawn(
         _heatmap(kind=kind, small=small, pick=pick, crowded_across=len(ticks[across]) > 18,
-                 crowded_down=rows > 26),
+                 crowded_down=rows > 26, turned=small or not _fit(ticks[across].values()),
+                 written=written),
         title=title,
         sentence=_heatmap_sentence(values, column, title) + cells.left_out(names),
         of=[frame] if limits is None else [frame, limits],
@@ -76,6 +81,25 @@ def heatmap(
         across=safe(names[across]), down=safe(names[down]), unit=_unit(column), ends=ends,
         across_ticks=list(ticks[across].values()), down_ticks=list(ticks[down].values()),
     )  # fmt: skip
+
+
+_MOST_WRITTEN = 36
+"""Cells of a table that have their number written in them."""
+_ACROSS = 330
+"""Pixels that labels side by side have, where a picture is narrow."""
+
+
+def _fit(labels: Iterable[str]) -> bool:
+    """Whether labels stand side by side without touching each other."""
+    lengths = [min(7.2 * len(label), 84) + 8 for label in labels]
+    return max(lengths, default=0) * len(lengths) <= _ACROSS
+
+
+def _inks(values: FloatArray, ends: list[float], *, dark_at_ends: bool) -> list[str]:
+    """What a number is written with: light on the dark part of the scale, dark on the rest."""
+    place = (values - ends[0]) / max(ends[-1] - ends[0], 1e-12)
+    dark = np.abs(place - 0.5) > 0.38 if dark_at_ends else place < 0.5
+    return ["#ffffff" if one else INK for one in dark.tolist()]
 
 
 def _unit(column: str) -> str:
@@ -88,6 +112,7 @@ def _drawn_cells(
     ticks: list[dict[int, str]],
     sides: tuple[int, int],
     marked: Sequence[tuple[int, int]] | None,
+    written: list[float] | None,
 ) -> Columns:
     # No other column: what is not private must not travel with a chart that may be saved.
     codes = [cells.array(f"i{k}").tolist() for k in (0, 1)]
@@ -96,19 +121,30 @@ def _drawn_cells(
     if marked is not None:
         framed = set(marked)
         more["marked"] = [int(pair in framed) for pair in zip(*codes, strict=True)]
+    if written is not None:
+        numbers = cells.array(column).astype(float)
+        more["ink"] = _inks(numbers, written, dark_at_ends=len(written) > 2)
+        more["said"] = [f"{number:,.{0 if abs(number) >= 10 else 1}f}" for number in numbers]
     return columns(len(codes[0]), i0=codes[0], i1=codes[1], x=x, y=y, z=cells.array(column), **more)
 
 
 @form
 def _heatmap(
-    *, kind: str, small: bool, pick: bool, crowded_across: bool, crowded_down: bool
+    *,
+    kind: str,
+    small: bool,
+    pick: bool,
+    crowded_across: bool,
+    crowded_down: bool,
+    turned: bool,
+    written: bool,
 ) -> Any:
     import altair as alt
 
     size = 11 if small else 12
     x = alt.X(
         "x:N", title=slot("across"), sort=slots("across_ticks"),
-        axis=axis_with(labelAngle=-55, labelLimit=84, labelFontSize=size,
+        axis=axis_with(labelAngle=-55 if turned else 0, labelLimit=84, labelFontSize=size,
                        labelOverlap=crowded_across),
     )  # fmt: skip
     y = alt.Y(
@@ -122,7 +158,7 @@ def _heatmap(
     colour = alt.Color(
         "z:Q",
         title=slot("unit"),
-        scale=alt.Scale(domain=slots("ends"), **spread),
+        scale=alt.Scale(domain=slots("ends"), clamp=True, **spread),
         # By an expression: a format alone writes zero as "0k" beside thousands.
         legend=legend_with(labelExpr="format(datum.value, '~s')", gradientLength=150, tickCount=4),
     )
@@ -132,7 +168,14 @@ def _heatmap(
         alt.Tooltip("z:Q", title=slot("unit"), format=",.1f"),
     ]
     chart = source("cells").mark_rect().encode(x=x, y=y, color=colour, tooltip=tooltip)
-    return _pickable(chart) if pick else chart
+    chart = _pickable(chart) if pick else chart
+    if not written:
+        return chart
+    words = source("cells").mark_text(fontSize=12).encode(
+        x=x, y=y, text=alt.Text("said:N"), tooltip=tooltip,
+        color=alt.Color("ink:N", scale=None, legend=None),
+    )  # fmt: skip
+    return alt.layer(chart, words).resolve_scale(color="independent")
 
 
 def _pickable(chart: Any) -> Any:
@@ -202,6 +245,7 @@ def bars(
     title: str,
     scale: Scale = "linear",
     codes: Codes | None = None,
+    limits: Limits | None = None,
 ) -> Figure:
     """Draw one attribute: released counts with ±1.96 σ, and true ones where the frame has them.
 
@@ -211,6 +255,7 @@ def bars(
         title: What it is.
         scale: How counts are spread; ``log`` is drawn as ``linear``.
         codes: Values to draw, as ``foremost`` chooses them by default.
+        limits: Ends of the axis of counts, to share it with another table.
     """
     cells = Cells(frame, codes)
     ticks = cells.ticks(0)
@@ -223,16 +268,17 @@ def bars(
         low=released - Z95 * std, high=released + Z95 * std, **more,
     )  # fmt: skip
     return drawn(
-        _bars(long=long, truth=truth, noise=noise, symlog=scale == "symlog"), title=title,
-        sentence=_bars_sentence(frame, title, noise=noise) + cells.left_out([name]),
-        of=[frame], table=lambda: _bars_table(frame, name),
+        _bars(long=long, truth=truth, noise=noise, symlog=scale == "symlog", ended=bool(limits)),
+        title=title, sentence=_bars_sentence(frame, title, noise=noise) + cells.left_out([name]),
+        of=[frame, limits] if limits else [frame], table=lambda: _bars_table(frame, name),
         height=260 if long else max(24 * len(ticks), 70),
         data={"counts": counts}, order=list(ticks.values()), name=safe(name),
+        ends=[*limits] if limits else [],
     )  # fmt: skip
 
 
 @form
-def _bars(*, long: bool, truth: bool, noise: bool, symlog: bool) -> Any:
+def _bars(*, long: bool, truth: bool, noise: bool, symlog: bool, ended: bool) -> Any:
     import altair as alt
 
     parts = [f"released, ±{Z95} σ" if noise else "released", *(["true"] if truth else [])]
@@ -241,9 +287,11 @@ def _bars(*, long: bool, truth: bool, noise: bool, symlog: bool) -> Any:
     axis = axis_with(labelAngle=-40, labelLimit=80) if long else axis_with(labelLimit=120)
     where, value, second = (alt.X, alt.Y, alt.Y2) if long else (alt.Y, alt.X, alt.X2)
     category = where("row:N", title=slot("name"), sort=slots("order"), axis=axis)
+    ends: dict[str, Any] = {"domain": slots("ends"), "clamp": True} if ended else {}
     count = value(
-        "released:Q", title="records", scale=alt.Scale(type="symlog" if symlog else "linear"),
-        axis=axis_with(format="~s", grid=True, tickCount=6),
+        "released:Q", title="records",
+        scale=alt.Scale(type="symlog" if symlog else "linear", **ends),
+        axis=axis_with(**SHORT, grid=True, tickCount=6),
     )  # fmt: skip
     tooltip = [
         alt.Tooltip("row:N", title=slot("name")),

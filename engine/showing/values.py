@@ -8,12 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import singledispatch
+from typing import Any
 
 from markupsafe import Markup
 
 from engine.accounting import Ledger
 from engine.completing.release import Release
 from engine.demonstrating.evaluation import Comparison, Evaluation, Insight
+from engine.demonstrating.trials import Trial
 from engine.domain import Domain
 from engine.mechanisms.base import Run
 from engine.released import Estimate
@@ -21,6 +23,8 @@ from engine.showing.badges import NOT_PRIVATE, PUBLIC, RELEASED
 from engine.showing.html import RECORDS, bar, box, escape, facts, line, table, warning
 from engine.showing.palette import BLUE
 from engine.tables import Private, Table
+from engine.trace import RoundEnded
+from engine.types import AttributeSet
 from engine.workload import Workload
 
 _MOST_ROWS = 12
@@ -41,7 +45,18 @@ def _number(value: float) -> str:
 
 
 def _percent(share: float) -> str:
+    if 0 < share < NOTHING:
+        return "0 %"
     return "< 0.1 %" if 0 < share < 0.001 else f"{100 * share:.3g} %"
+
+
+NOTHING = 1e-9
+"""A share of the budget that is left because numbers are rounded: nothing, to people."""
+
+
+def rest(rho: float, total: float) -> str:
+    """Say a part of the budget; what rounding left is nothing."""
+    return f"{rho:.6g}" if rho == 0 or rho > NOTHING * total else "nothing"
 
 
 # -- public --------------------------------------------------------------------------------------
@@ -57,6 +72,11 @@ def _domain(domain: Domain) -> str:
         _attributes(domain),
         warning(source) if domain.read_from_data else "",
     )
+
+
+def _label(attrs: AttributeSet, domain: Domain | None) -> str:
+    """Name a set of attributes, by positions where no domain is at hand."""
+    return domain.label(attrs) if domain else " × ".join(map(str, attrs)) or "total"
 
 
 def _titled(name: str, domain: Domain) -> str:
@@ -114,7 +134,7 @@ def _ledger(ledger: Ledger) -> str:
     parts_drawn = Markup("").join(
         bar(share / total, colours[name], width=420, height=14) for name, share in shares.items()
     )
-    rows = [(name, f"{share:.6g}", _percent(share / total)) for name, share in shares.items()]
+    rows = [(name, rest(share, total), _percent(share / total)) for name, share in shares.items()]
     return box(
         "Ledger",
         RELEASED,
@@ -166,8 +186,12 @@ def _stamp(release: Release) -> str:
 
 @render.register
 def _run(run: Run) -> str:
-    rows = []
-    for event in (*run.rounds[: _MOST_ROWS - 2], *run.rounds[_MOST_ROWS - 2 :][-2:]):
+    told: list[RoundEnded] = [*run.rounds]
+    left_out = len(told) > _MOST_ROWS
+    if left_out:
+        told = [*told[: _MOST_ROWS - 2], *told[-2:]]
+    rows: list[tuple[Any, ...]] = []
+    for event in told:
         chosen = (
             "everything" if event.selected is None else run.release.domain.label(event.selected)
         )
@@ -175,6 +199,10 @@ def _run(run: Run) -> str:
         noise = "" if event.threshold is None else f"{event.threshold:,.0f}"
         share = float(event.rho_spent / run.release.ledger.total)
         rows.append((f"{event.round}", escape(chosen), moved, noise, _percent(share)))
+    if left_out:
+        first, last = told[-3].round + 1, told[-2].round - 1
+        between = f"rounds {first} to {last}" if first < last else f"round {first}"
+        rows.insert(_MOST_ROWS - 2, ("…", between, "", "", ""))
     header = ("round", "selected", "moved by (records)", "noise alone", "budget spent")
     return box(
         _titled("Run", run.release.domain),
@@ -186,7 +214,6 @@ def _run(run: Run) -> str:
         ),
         _mechanism(run.release),
         table(header, rows, align="rlr") if rows else "",
-        f"{len(rows)} of {len(run.rounds)} rounds shown" if len(rows) < len(run.rounds) else "",
         _stamp(run.release),
     )
 
@@ -247,7 +274,10 @@ def _evaluation(evaluation: Evaluation) -> str:
     n = evaluation.records
     worst = sorted(evaluation.per_marginal.items(), key=lambda item: -item[1].l1)[:6]
     rows = [
-        (" × ".join(map(str, attrs)) or "total", f"{error.l1 / n if n else math.nan:.4g}")
+        (
+            escape(_label(attrs, evaluation.domain), longest=120),
+            f"{error.l1 / n if n else math.nan:.4g}",
+        )
         for attrs, error in worst
     ]
     return box(
@@ -258,7 +288,7 @@ def _evaluation(evaluation: Evaluation) -> str:
             mean_L1_over_N=f"{evaluation.mean_l1_normalized:.4g}",
             largest=f"{evaluation.max_l1_normalized:.4g}",
         ),
-        table(("worst marginals (positions)", "L1 ÷ N"), rows, align="lr"),
+        table(("worst marginals", "L1 ÷ N"), rows, align="lr"),
         "Computed from the records: for a demonstration's screen only.",
     )
 
@@ -297,4 +327,19 @@ def _insight(insight: Insight) -> str:
         table(("candidate", "error term", "noise term", "probability", ""), rows, align="lrrrl"),
         _more(len(insight) - len(rows), "candidates"),
         "Computed from the records: only the choice is released.",
+    )
+
+
+@render.register
+def _trial(trial: Trial) -> str:
+    return box(
+        line("Trial · {}", escape(trial.mechanism, longest=80)),
+        NOT_PRIVATE,
+        facts(
+            ε=f"{trial.epsilon:g}",
+            seed=f"{trial.seed}",
+            mean_L1_over_N=f"{trial.share('mean_l1'):.4g}",
+            rounds=f"{trial.rounds:,}",
+        ),
+        "Computed from the records: for a demonstration's screen only.",
     )

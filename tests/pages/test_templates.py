@@ -45,7 +45,7 @@ def test_a_form_is_built_once_whatever_the_data(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(alt, "Chart", None)  # whoever builds now fails
     second = drawn(table("other", ("u", "v"), 1))
     monkeypatch.undo()
-    assert rebuilt(second)["encoding"]["x"]["title"] == charts.safe("other")
+    assert rebuilt(second)["layer"][0]["encoding"]["x"]["title"] == charts.safe("other")
 
 
 def test_two_tables_never_share_data_through_a_form() -> None:
@@ -56,8 +56,8 @@ def test_two_tables_never_share_data_through_a_form() -> None:
     assert CANARY not in json.dumps(second.spec())
     # Changing one's own description, as front ends do, changes nobody else's.
     spoiled = first.spec()
-    spoiled["encoding"]["x"]["sort"].append(CANARY)
-    spoiled["encoding"]["color"]["scale"]["domain"][0] = 8251
+    spoiled["layer"][0]["encoding"]["x"]["sort"].append(CANARY)
+    spoiled["layer"][0]["encoding"]["color"]["scale"]["domain"][0] = 8251
     spoiled["datasets"]["cells"].clear()
     assert json.dumps(first.spec()) == before
     assert json.dumps(drawn(table(CANARY, (CANARY, "y"), 0)).spec()) == before
@@ -124,7 +124,7 @@ def test_a_figure_is_a_chart_for_whoever_wants_one() -> None:
     figure = drawn(table("a", ("x", "y"), 0))
     again = charts.Figure(figure.title, figure.chart, figure.alt, figure.badge, figure.frame)
     assert isinstance(again.chart, alt.Chart | alt.LayerChart)
-    assert again.spec()["encoding"] == figure.spec()["encoding"]
+    assert again.spec()["layer"] == figure.spec()["layer"]
     assert again.spec()["datasets"] == figure.spec()["datasets"]
 
 

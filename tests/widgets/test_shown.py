@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from fractions import Fraction
 from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import unquote
@@ -118,6 +119,98 @@ def test_hostile_labels_are_escaped_everywhere() -> None:
     for result in results([HOSTILE[0], HOSTILE[1]]):
         check_harmless(values.render(result))
         check_harmless(notebook.mimebundle(result)["text/html"])
+
+
+def test_pictures_of_a_result_are_pictures_and_not_their_source() -> None:
+    pytest.importorskip("vl_convert")
+    for result in results(["age", "sex"]):
+        if sheets.picture(result):
+            drawn = notebook.mimebundle(result)["text/html"]
+            assert drawn.count("<img") == len(sheets.picture(result)) > 0
+            assert "&lt;figure" not in drawn
+
+
+def test_a_run_with_many_rounds_says_which_are_left_out_and_that_nothing_is_left() -> None:
+    table = hostile_table(["a", "b", "c", "d"])
+    workload = engine.Workload.all_kway(table.domain, 2)
+    run = engine.run(engine.MwemGrem(rounds=14), table, workload, epsilon=1.0, delta=1e-9, seed=0)
+    assert "rounds 11 to 12" in values.render(run)
+    assert "rounds shown" not in values.render(run)
+    left = run.release.ledger
+    almost = engine.Ledger(left.total).charge(
+        engine.Charge("measure", (0,), left.total * Fraction(10**18 - 1, 10**18))
+    )
+    assert "nothing" in values.render(almost)
+    assert "nothing left" in repr(engine.Finished(3, almost.spent, almost.left))
+    assert "0 left" in repr(engine.Finished(3, left.total, Fraction(0)))
+
+
+def test_results_in_a_list_stand_one_below_the_other() -> None:
+    run = next(r for r in results(["age", "sex"]) if isinstance(r, engine.Run))
+    bundle = notebook.several(run.rounds)
+    assert bundle is not None
+    assert bundle["text/html"].count("<b>Round ") == min(len(run.rounds), 6)
+    assert notebook.several([]) is notebook.several([1, run]) is None
+
+
+def test_a_mechanism_shows_what_differs_from_the_default() -> None:
+    assert "All settings are the default" in values.render(engine.AimGrem())
+    shown = values.render(engine.AimGrem.paper())
+    assert "respend" in shown
+    assert ">update<" not in shown
+
+
+def test_an_evaluation_names_attributes() -> None:
+    made = next(r for r in results(["age", "sex"]) if isinstance(r, engine.Evaluation))
+    assert "age × sex" in values.render(made)
+    assert "positions" not in values.render(made)
+
+
+def test_a_picture_has_its_size_beside_it_and_no_ground_of_its_own() -> None:
+    pytest.importorskip("vl_convert")
+    run = next(r for r in results(["age", "sex"]) if isinstance(r, engine.Run))
+    for figure in charts.round(run, 1).figures:
+        drawn = pictures.svg(figure)
+        assert 'fill="white"/><g' not in drawn.partition("<g")[0] + drawn[:400]
+        assert re.search(r'<img [^>]*width="\d+" height="\d+"', pictures.image(figure))
+
+
+def test_each_of_many_answers_says_its_name_when_pointed_at() -> None:
+    pytest.importorskip("vl_convert")
+    table = hostile_table([*HOSTILE[:3], "x", "y", "z", "u"])
+    workload = engine.Workload.all_kway(table.domain, 3)
+    run = engine.run(engine.AimGrem.paper(), table, workload, rho=0.5, seed=0)
+    figure = next(f for f in charts.round(run, 1).figures if f.title == "Which answers changed")
+    drawn = pictures.image(figure)
+    check_harmless(drawn)
+    said = re.findall(r'<span title="([^"]*)"', drawn)
+    assert len(said) == len(figure.frame) >= len(workload.weights)
+    assert any("x × y × z" in one for one in said)
+
+
+def test_scales_stay_where_they_are_from_round_to_round() -> None:
+    table = hostile_table(["a", "b", "c", "d"])
+    workload = engine.Workload.all_kway(table.domain, 2)
+    run = engine.run(engine.AimGrem.paper(), table, workload, rho=0.5, seed=0)
+    ends: dict[str, set[str]] = {}
+    for number in range(1, len(run.rounds) + 1):
+        for figure in charts.round(run, number, "a", "b").figures:
+            for domain in re.findall(r"'domain': (\[[-\d., e]+\])", str(figure.form())):
+                ends.setdefault(figure.title, set()).add(domain)
+    ends.pop("What the round paid for")  # as deep as the marginal; its discs are absolute
+    assert {title: len(found) for title, found in ends.items()} == dict.fromkeys(ends, 1)
+    assert len(ends) >= 3
+
+
+def test_no_axis_calls_two_records_two_thousand() -> None:
+    pytest.importorskip("vl_convert")
+    table = hostile_table(["a", "b"])
+    workload = engine.Workload.all_kway(table.domain, 2)
+    run = engine.run(engine.AimGrem.paper(), table, workload, epsilon=900, delta=1e-3, seed=0)
+    figure = next(f for f in charts.round(run, 0).figures if f.title == "What was measured")
+    words = re.findall(r"<text[^>]*>([^<]*)</text>", pictures.svg(figure))
+    assert "1k" in words
+    assert {"−2", "2"} <= set(words)
 
 
 def test_sheets_and_figures_escape_hostile_labels_too() -> None:
