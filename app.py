@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from pages.parts import figures, frame, host, lecture, links, strip, style
+from pages.parts.drawing import figures, lecture
+from pages.parts.navigation import frame, host, links, strip, style
 
 st.set_page_config(
     page_title="AIM+GReM explorer",

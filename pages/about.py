@@ -8,8 +8,9 @@ from importlib import metadata
 import streamlit as st
 
 import engine
-from pages.parts import samples, text
-from pages.parts.frame import through_app
+from pages.parts.drawing import text
+from pages.parts.navigation.frame import through_app
+from pages.parts.visit import samples
 
 LIBRARIES = ("numpy", "scipy", "numba", "cvxpy", "clarabel", "pandas", "altair", "streamlit")
 PAPER = "Fast Private Adaptive Query Answering for Large Data Domains, arXiv 2602.05674"

@@ -9,33 +9,25 @@ import streamlit as st
 from engine.demonstrating import comparison
 from engine.demonstrating.comparison import BASELINES, CONTENDERS, METRICS, Trial
 from engine.showing import contenders, versus
-from pages.parts import (
-    comparing,
-    figures,
-    form,
-    host,
-    lecture,
-    live,
-    messages,
-    samples,
-    study,
-    text,
-)
-from pages.parts.asked import Compared
-from pages.parts.frame import through_app
-from pages.parts.worker import Job
+from pages.parts.comparing import running
+from pages.parts.drawing import figures, form, lecture, messages, text
+from pages.parts.navigation import host, live
+from pages.parts.navigation.frame import through_app
+from pages.parts.visit import samples, study
+from pages.parts.visit.asked import Compared
+from pages.parts.visit.worker import Job
 
 HERO, RIVAL = "aim_grem", "residual_planner"
 SHOWN = {"raw": "as estimated", "simplex": "without negative counts"}
 
 
 def _preset(name: str) -> None:
-    asked = comparing.PRESETS[name][2]()
+    asked = running.PRESETS[name][2]()
     st.session_state["compare_mechanisms"] = [m for m in asked.mechanisms if m not in BASELINES]
     st.session_state["compare_epsilons"] = ", ".join(f"{e:g}" for e in asked.epsilons)
     st.session_state["compare_trials"] = asked.trials
     st.session_state["compare_answers"] = asked.answers
-    comparing.begin(asked, shared=host.is_class() or name == "loses")
+    running.begin(asked, shared=host.is_class() or name == "loses")
 
 
 # -- the settings ----------------------------------------------------------------------------------
@@ -44,7 +36,7 @@ def _preset(name: str) -> None:
 def presets() -> None:
     """Three comparisons by one click each."""
     with st.container(horizontal=True):
-        for name, (label, icon, _) in comparing.PRESETS.items():
+        for name, (label, icon, _) in running.PRESETS.items():
             st.button(label, icon=icon, key=f"preset_{name}", on_click=_preset, args=(name,))
     if host.is_class():
         st.caption("These three are made once for everybody on this server.")
@@ -77,7 +69,7 @@ def _how() -> tuple[str, int, int, str]:
     first, second, third, fourth = st.columns([3, 2, 2, 3])
     with first:
         epsilons = st.text_input(
-            "Values of ε", value=", ".join(f"{e:g}" for e in comparing.GRID),
+            "Values of ε", value=", ".join(f"{e:g}" for e in running.GRID),
             key="compare_epsilons", persist_state="session",
             help="Several, with commas between them.",
         )  # fmt: skip
@@ -115,7 +107,7 @@ def _try(mechanisms: tuple[str, ...], epsilons: str, trials: int, seed: int, ans
             "chosen. Choose more, or a smaller degree."
         )
         st.rerun()
-    comparing.begin(Compared(now.sample, attributes, degree, mechanisms, grid, trials, seed=seed,
+    running.begin(Compared(now.sample, attributes, degree, mechanisms, grid, trials, seed=seed,
                     answers=answers, table=samples.number(now.sample)))  # fmt: skip
     st.rerun()
 
@@ -126,14 +118,14 @@ def _try(mechanisms: tuple[str, ...], epsilons: str, trials: int, seed: int, ans
 @st.fragment
 def watch() -> None:
     """How far it is; the only part of the page that asks again by itself."""
-    job = comparing.current()
+    job = running.current()
     if job is None or not job.running:
         st.rerun()
     done = job.done
     left = job.seconds / len(done) * (job.total - len(done)) if done else math.nan
     when = f", about {left:,.0f} s left" if done and left >= 1 else ""
     st.progress(job.share, f"{len(done):,} of {job.total:,} runs{when}")
-    if not comparing.is_shared(job):
+    if not running.is_shared(job):
         st.button(
             "Stop here and keep what is done", icon=":material/stop:", key="compare_cancel",
             on_click=job.cancel,
@@ -283,9 +275,9 @@ def another_table(job: Job[Trial]) -> None:
 def _on_current() -> None:
     now = study.here()
     degree = min(now.degree, len(study.attributes()))
-    names, few = study.attributes(), comparing.FEW
+    names, few = study.attributes(), running.FEW
     number = samples.number(now.sample)
-    comparing.begin(Compared(now.sample, names, degree, comparing.USUAL, few, 3, table=number))
+    running.begin(Compared(now.sample, names, degree, running.USUAL, few, 3, table=number))
 
 
 # -- the page --------------------------------------------------------------------------------------
@@ -297,12 +289,12 @@ lecture.prose(
     "No mechanism wins everywhere. Here AIM+GReM meets ResidualPlanner, which plans everything at "
     "once, and simple baselines that are always shown: who is under them has learnt nothing."
 )
-link = lecture.linked("compare", comparing.PRESETS)
+link = lecture.linked("compare", running.PRESETS)
 if link:
     _preset(link)
 presets()
 choose()
-job = comparing.current()
+job = running.current()
 if job is None:
     st.info(
         f"Nothing is compared on **{text.plain(samples.choices()[study.here().sample].title)}** "

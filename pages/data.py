@@ -11,11 +11,13 @@ from engine.domain import Domain
 from engine.errors import EngineError
 from engine.ingest import Choices, Preview
 from engine.ingest.notes import counted
-from pages.parts import domain_editor, host, overview, reading, samples, session, study, upload
-from pages.parts.frame import through_app
+from pages.parts.drawing.text import plain
+from pages.parts.entry import domain_editor, overview, reading, upload
+from pages.parts.entry.upload import Upload
+from pages.parts.navigation import host
+from pages.parts.navigation.frame import through_app
 from pages.parts.releasing import only
-from pages.parts.text import plain
-from pages.parts.upload import Upload
+from pages.parts.visit import samples, session, study
 
 LISTED = 200
 _KINDS = {"sample": "An example", "own": "My own table", "names": "Names only, no rows"}

@@ -15,8 +15,10 @@ from engine.demonstrating import teaching
 from engine.exporting import bundle as export
 from engine.exporting.report import report
 from engine.types import AttributeSet
-from pages.parts import figures, links, messages, samples, saved, session, strip, study, text
-from pages.parts.frame import PAGES, through_app
+from pages.parts.drawing import figures, messages, text
+from pages.parts.navigation import links, saved, strip
+from pages.parts.navigation.frame import PAGES, through_app
+from pages.parts.visit import samples, session, study
 
 RELEASE, TEACHING = "Release only", "Teaching bundle"
 POSTS = {

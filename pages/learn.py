@@ -7,20 +7,12 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.parts import (
-    figures,
-    host,
-    learn_figures,
-    learn_text,
-    learn_tour,
-    lecture,
-    messages,
-    repeated,
-    session,
-    study,
-    text,
-)
-from pages.parts.frame import through_app
+from pages.parts.comparing import repeated
+from pages.parts.drawing import figures, lecture, messages, text
+from pages.parts.learning import pictures, texts, tour
+from pages.parts.navigation import host
+from pages.parts.navigation.frame import through_app
+from pages.parts.visit import session, study
 
 SECTION = "learn_section"
 
@@ -34,18 +26,18 @@ def glossary() -> None:
         "Search the glossary", key="learn_search", placeholder="for example: residual",
         persist_state="session",
     )  # fmt: skip
-    terms = learn_text.found(search)
+    terms = texts.found(search)
     if not terms:
         st.info(f"No term holds “{text.plain(search)}”. Try a shorter word.")
         return
-    st.caption(f"{len(terms)} of {len(learn_text.GLOSSARY)} terms")
+    st.caption(f"{len(terms)} of {len(texts.GLOSSARY)} terms")
     columns = st.columns(2, gap="large")
     half = (len(terms) + 1) // 2
     for column, part in zip(columns, (terms[:half], terms[half:]), strict=True):
         column.markdown("\n\n".join(map(_term, part)) or "")
 
 
-def _term(term: learn_text.Term) -> str:
+def _term(term: texts.Term) -> str:
     letter = f" · {text.plain(term.letter)}" if term.letter else ""
     code = f" · `{term.code}`" if term.code else ""
     return f"**{text.plain(term.term)}**{letter}{code}  \n{text.plain(term.meaning, longest=500)}"
@@ -54,18 +46,18 @@ def _term(term: learn_text.Term) -> str:
 def quiz() -> None:
     """Eight questions; an answer counts when it is first checked."""
     given: dict[int, int] = st.session_state.setdefault("quiz_given", {})
-    right = sum(learn_text.QUIZ[k].right == answer for k, answer in given.items())
-    st.metric("Score", f"{right} of {len(learn_text.QUIZ)}",
+    right = sum(texts.QUIZ[k].right == answer for k, answer in given.items())
+    st.metric("Score", f"{right} of {len(texts.QUIZ)}",
               f"{len(given)} answered", delta_color="off", delta_arrow="off")  # fmt: skip
-    for k, question in enumerate(learn_text.QUIZ):
+    for k, question in enumerate(texts.QUIZ):
         _question(k, question, given)
-    if len(given) == len(learn_text.QUIZ):
+    if len(given) == len(texts.QUIZ):
         _end(right)
     if given:
         st.button("Start again", icon=":material/restart_alt:", key="quiz_again", on_click=_again)
 
 
-def _question(k: int, question: learn_text.Question, given: dict[int, int]) -> None:
+def _question(k: int, question: texts.Question, given: dict[int, int]) -> None:
     with st.container(border=True):
         answer = st.radio(
             f"**{k + 1}.** {question.text}", range(len(question.answers)), index=None,
@@ -90,12 +82,12 @@ def _check(k: int, answer: int | None) -> None:
 
 def _again() -> None:
     st.session_state["quiz_given"] = {}
-    for k in range(len(learn_text.QUIZ)):
+    for k in range(len(texts.QUIZ)):
         st.session_state[f"quiz_{k}"] = None
 
 
 def _end(right: int) -> None:
-    count = len(learn_text.QUIZ)
+    count = len(texts.QUIZ)
     said = "All of them!" if right == count else f"{right} of {count}."
     st.info(f"{said} Every question has its figure on this page.", icon=":material/flag:")
 
@@ -111,7 +103,7 @@ def plan() -> None:
         st.button("Open the Titanic run, seed 7", icon=":material/directions_boat:",
                   key="lecture_titanic", on_click=_titanic)  # fmt: skip
         st.download_button(
-            "Handout to print", learn_text.handout(), "handout.html", "text/html",
+            "Handout to print", texts.handout(), "handout.html", "text/html",
             icon=":material/print:", key="lecture_handout", on_click="ignore",
         )  # fmt: skip
         st.caption(
@@ -124,11 +116,11 @@ def plan() -> None:
             else f"For a class on one server start it with {text.plain(host.VARIABLE)} set to 1: "
             "uploads are then off and demonstration runs are made once for everybody."
         )
-    for beat in learn_text.LECTURE:
+    for beat in texts.LECTURE:
         _beat(beat)
 
 
-def _beat(beat: learn_text.Beat) -> None:
+def _beat(beat: texts.Beat) -> None:
     when, what, way = st.columns([1, 5, 2], vertical_alignment="center")
     when.markdown(f":gray[{beat.minutes} min]")
     ask = f"  \n:material/record_voice_over: *{beat.ask}*" if beat.ask else ""
@@ -152,14 +144,14 @@ def _titanic() -> None:
 # -- the page --------------------------------------------------------------------------------------
 
 SECTIONS: dict[str, tuple[str, Callable[[], None]]] = {
-    "tour": ("Tour", learn_tour.tour),
-    "apart": ("Residuals", learn_figures.apart),
-    "noise": ("Noise", learn_figures.noise),
-    "water": ("Water filling", learn_figures.water),
-    "lazy": ("Lazy update", learn_figures.lazy),
-    "anneal": ("Annealing", learn_figures.anneal),
-    "choose": ("Choosing", learn_figures.choose),
-    "negative": ("Below zero", learn_figures.negative),
+    "tour": ("Tour", tour.tour),
+    "apart": ("Residuals", pictures.apart),
+    "noise": ("Noise", pictures.noise),
+    "water": ("Water filling", pictures.water),
+    "lazy": ("Lazy update", pictures.lazy),
+    "anneal": ("Annealing", pictures.anneal),
+    "choose": ("Choosing", pictures.choose),
+    "negative": ("Below zero", pictures.negative),
     "paper": ("The paper", repeated.experiments),
     "glossary": ("Glossary", glossary),
     "quiz": ("Quiz", quiz),

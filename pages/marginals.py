@@ -11,8 +11,10 @@ import streamlit as st
 import engine
 from engine import charts, views
 from engine.types import AttributeSet
-from pages.parts import code, figures, form, messages, samples, session, strip, study, text
-from pages.parts.frame import through_app
+from pages.parts.drawing import code, figures, form, messages, text
+from pages.parts.navigation import strip
+from pages.parts.navigation.frame import through_app
+from pages.parts.visit import samples, session, study
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,9 +9,10 @@ import streamlit as st
 
 import engine
 from engine import charts, views
-from pages.parts import code, figures, form, samples, session, study, text
-from pages.parts.frame import through_app
+from pages.parts.drawing import code, figures, form, text
+from pages.parts.navigation.frame import through_app
 from pages.parts.setup import asking, spending
+from pages.parts.visit import samples, session, study
 
 SLOW = 30.0
 

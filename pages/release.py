@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.releasing import words
-from pages.parts import text
-from pages.parts.frame import through_app
+from pages.parts.drawing import text
+from pages.parts.navigation.frame import through_app
 from pages.parts.releasing import account, asked, running
 
 

@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.parts import form, lecture, links, messages, session, strip, study, style, text
-from pages.parts.frame import through_app
+from pages.parts.drawing import form, lecture, messages, text
+from pages.parts.navigation import links, strip, style
+from pages.parts.navigation.frame import through_app
 from pages.parts.rounds import closely, cockpit, fork, player
+from pages.parts.visit import session, study
 
 
 def first_run() -> bool:

@@ -7,8 +7,9 @@ import streamlit as st
 from engine import charts, views
 from engine.demonstrating import recorded
 from engine.demonstrating.recorded import Recorded
-from pages.parts import figures, lecture, messages, samples, session, study, text
-from pages.parts.frame import through_app
+from pages.parts.drawing import figures, lecture, messages, text
+from pages.parts.navigation.frame import through_app
+from pages.parts.visit import samples, session, study
 
 
 @st.cache_resource(show_spinner=False)

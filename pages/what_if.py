@@ -17,10 +17,12 @@ from engine.demonstrating.comparison import Point, Setting
 from engine.showing import versus
 from engine.showing.frames.rounds import spending
 from engine.types import AttributeSet
-from pages.parts import figures, form, lecture, live, messages, samples, session, study, text
-from pages.parts.asked import Changed
-from pages.parts.frame import through_app
-from pages.parts.worker import Job
+from pages.parts.drawing import figures, form, lecture, messages, text
+from pages.parts.navigation import live
+from pages.parts.navigation.frame import through_app
+from pages.parts.visit import samples, session, study
+from pages.parts.visit.asked import Changed
+from pages.parts.visit.worker import Job
 
 CHANGES = {
     "epsilon": "ε doubled",

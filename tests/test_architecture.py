@@ -162,3 +162,43 @@ def test_pages_never_import_each_other() -> None:
         for imported in imports(ast.parse(path.read_text("utf-8"))):
             if imported.startswith("pages."):
                 assert imported.startswith("pages.parts"), f"{path.name} imports {imported}"
+
+
+PARTS = ("visit", "drawing", "navigation")
+"""Packages of ``pages.parts``, lowest first; all others stand above, and beside each other."""
+
+
+def below(part: str) -> set[str]:
+    """What a package of ``pages.parts`` may import besides itself."""
+    return set(PARTS[: PARTS.index(part)] if part in PARTS else PARTS)
+
+
+def wrong_parts(path: str, text: str) -> list[str]:
+    """Imports of a module of ``pages.parts`` that go up or aside; what stands in no package too."""
+    part = path.split("/")[0]
+    return [
+        f"{path} imports {imported}"
+        for imported in imports(ast.parse(text))
+        if imported.startswith("pages.parts")
+        and [*imported.split("."), ""][2] not in {part, *below(part)}
+    ]
+
+
+def test_parts_of_pages_stand_in_packages_and_import_down_only() -> None:
+    parts = ROOT / "pages" / "parts"
+    assert [path.name for path in parts.glob("*.py")] == ["__init__.py"]
+    for path in sorted(parts.glob("*/*.py")):
+        assert wrong_parts(str(path.relative_to(parts)), path.read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("visit/session.py", "from pages.parts.drawing import form"),
+        ("navigation/links.py", "from pages.parts.rounds import player"),
+        ("entry/upload.py", "from pages.parts.setup.asking import asked"),
+        ("rounds/player.py", "from pages.parts import text"),
+    ],
+)
+def test_a_part_of_pages_that_imports_up_or_aside_is_named(path: str, line: str) -> None:
+    assert wrong_parts(path, line) != []

@@ -197,7 +197,9 @@ def test_a_new_mechanism_is_offered_by_the_pages_and_their_links_and_code(
         assert THROWAWAY.title in app.selectbox(key=key).options, page
     app.switch_page("pages/compare.py").run()
     assert THROWAWAY.label in app.multiselect(key="compare_mechanisms").options
-    from pages.parts import code, links, session
+    from pages.parts.drawing import code
+    from pages.parts.navigation import links
+    from pages.parts.visit import session
 
     wanted, notes = links.read({"sample": "titanic", "mechanism": "throw_away"})
     assert (wanted.settings.mechanism, notes) == ("throw_away", [])

@@ -124,7 +124,7 @@ def test_an_epsilon_goes_from_the_form_to_the_noise_by_the_stops_in_their_order(
     from streamlit.testing.v1 import AppTest
 
     # A page with the one field: what Setup has, and nothing beside it.
-    page = "from pages.parts import form\nform.epsilon()\nform.start()"
+    page = "from pages.parts.drawing import form\nform.epsilon()\nform.start()"
 
     def go() -> None:
         app = AppTest.from_string(page, default_timeout=60).run()

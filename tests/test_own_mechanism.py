@@ -71,7 +71,8 @@ def test_it_is_offered_by_the_pages_and_compared_there(
     from streamlit.runtime.pages_manager import PagesManager
     from streamlit.testing.v1 import AppTest
 
-    from pages.parts import links, session
+    from pages.parts.navigation import links
+    from pages.parts.visit import session
     from tests.pages.conftest import knows_the_frame
 
     monkeypatch.setattr(PagesManager, "__init__", PagesManager.__init__)  # as it was, afterwards

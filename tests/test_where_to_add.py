@@ -24,7 +24,8 @@ GUIDE = (ROOT / ".github" / "CONTRIBUTING.md").read_text("utf-8")
     "place",
     [
         "engine/mechanisms/catalogue.py", "engine/showing/frames/", "engine/charts.py",
-        "content.kind_of", "reading._READ_AS", "tests/ingest/corpus.py", "pages/parts/frame.py",
+        "content.kind_of", "reading._READ_AS", "tests/ingest/corpus.py",
+        "pages/parts/navigation/frame.py",
         "tests/test_catalogue.py", "tests/test_where_to_add.py",
     ],
 )  # fmt: skip
@@ -87,7 +88,7 @@ def test_a_page_is_a_script_and_a_line_in_one_list(
     pytest.importorskip("streamlit")
     from streamlit.testing.v1 import AppTest
 
-    from pages.parts import frame
+    from pages.parts.navigation import frame
 
     shutil.copy(ROOT / "app.py", tmp_path)
     shutil.copytree(

@@ -137,6 +137,6 @@ def read(source: Path) -> Recorded:
     except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
         raise DataError(
             f"There is no recorded run in {source.name!r} ({type(error).__name__}). Make it with "
-            "`python -m pages.parts.record`.",
+            "`python -m pages.parts.visit.record`.",
             code="E_FORMAT",
         ) from None

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import engine
-from pages.parts import samples
+from pages.parts.visit import samples
 from tests.browser.conftest import button, sound
 
 ROOT = Path(__file__).parents[2]

@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 HOSTILE_APP = """
 import streamlit as st
 import engine
-from pages.parts import samples, session, study
+from pages.parts.visit import samples, session, study
 from tests.pages.test_charts import HOSTILE, watched
 
 samples.domain = lambda name: engine.Domain(

@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 import engine
-from pages.parts import samples
+from pages.parts.visit import samples
 from tests.pages.conftest import texts
 
 

@@ -22,7 +22,8 @@ from engine.demonstrating import comparison
 from engine.showing import contenders, learning, learning_rounds, poured, versus
 from engine.showing.badges import badge_of
 from engine.showing.frame import Frame
-from pages.parts import lessons, session
+from pages.parts.learning import lessons
+from pages.parts.visit import session
 from tests.pages.test_charts import watched
 
 ROOMS: tuple[ModuleType, ...] = tuple(

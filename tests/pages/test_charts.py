@@ -10,7 +10,7 @@ import pytest
 import engine
 from engine import charts, views
 from engine.types import AttributeSet
-from pages.parts import session
+from pages.parts.visit import session
 
 HOSTILE = [
     "$x$", ":red[x]", "*a*", "[a](b)", "<script>", "a.b", "a[b]", "a:b", "a'b", 'a"b', "a\\b", "",

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import engine
 from engine.demonstrating import comparison
-from pages.parts import samples
+from pages.parts.visit import samples
 from tests.pages.conftest import badges, drawn, texts
 
 NOT_PRIVATE = "not private (never released)"

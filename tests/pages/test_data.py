@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.domain import Attribute, Domain
-from pages.parts import upload
+from pages.parts.entry import upload
 
 APP = str(Path(__file__).parents[2] / "app.py")
 PEOPLE = (

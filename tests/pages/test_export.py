@@ -11,7 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 import engine
 from engine.exporting import bundle as export
-from pages.parts import figures, samples, saved, session
+from pages.parts.drawing import figures
+from pages.parts.navigation import saved
+from pages.parts.visit import samples, session
 from tests.pages.conftest import texts
 from tests.pages.test_charts import watched
 from tests.pages.test_links import SETTINGS, made

@@ -10,7 +10,10 @@ from streamlit.testing.v1 import AppTest
 import engine
 from engine import axes
 from engine.domain import subsets
-from pages.parts import host, learn_text, lecture, lessons
+from pages.parts.drawing import lecture
+from pages.parts.learning import lessons
+from pages.parts.learning import texts as learn_text
+from pages.parts.navigation import host
 from tests.pages.conftest import badges, drawn, texts
 
 MU = np.array([[12.0, 30, 5], [20, 8, 25]])

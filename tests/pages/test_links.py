@@ -11,7 +11,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import engine
-from pages.parts import links, samples, saved, session
+from pages.parts.navigation import links, saved
+from pages.parts.visit import samples, session
 from tests.pages.conftest import texts
 
 SETTINGS = session.Settings(

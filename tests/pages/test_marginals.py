@@ -11,7 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 import engine
 from engine import charts, views
-from pages.parts import code, figures, session, study
+from pages.parts.drawing import code, figures
+from pages.parts.visit import session, study
 from tests.pages.conftest import ROOT, badges, texts
 from tests.pages.test_charts import HOSTILE, watched
 

@@ -14,7 +14,8 @@ from engine.demonstrating import comparison
 from engine.showing import contenders, learning, learning_rounds, versus
 from engine.showing.badges import PUBLIC, RELEASED
 from engine.showing.framed import framed
-from pages.parts import lecture, lessons
+from pages.parts.drawing import lecture
+from pages.parts.learning import lessons
 from tests.pages.test_charts import HOSTILE, _fields, rebuilt
 
 

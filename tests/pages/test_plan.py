@@ -9,7 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 import engine
 from engine import charts, views
-from pages.parts import code, samples, session, study
+from pages.parts.drawing import code
+from pages.parts.visit import samples, session, study
 from tests.pages.conftest import ROOT, badges, texts
 from tests.pages.test_charts import HOSTILE
 
@@ -206,7 +207,7 @@ def test_an_own_list_with_weights_is_what_the_run_answers(plan: AppTest) -> None
 def test_a_click_on_a_square_adds_it_and_another_removes_it(
     plan: AppTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pages.parts import figures
+    from pages.parts.drawing import figures
 
     plan.segmented_control(key="plan_kind").set_value("my own list").run()
     domain = samples.domain("adult").select(*samples.cards()["adult"].default_attributes)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import repeated
+from pages.parts.comparing import repeated
 from tests.pages.conftest import badges, texts
 
 LINES = """experiment,case,measure,ours,paper,why

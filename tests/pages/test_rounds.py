@@ -11,7 +11,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import engine
-from pages.parts import messages, samples, session, study, text
+from pages.parts.drawing import messages, text
+from pages.parts.visit import samples, session, study
 from tests.pages.conftest import badges, texts
 
 NOT_PRIVATE = "not private (never released)"

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 import engine
 from engine.demonstrating import recorded
-from pages.parts import record
+from pages.parts.visit import record
 from tests.pages.conftest import ROOT, badges, texts
 
 

@@ -9,8 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import engine
-from pages.parts import samples, session, study
-from pages.parts.frame import PAGES
+from pages.parts.navigation.frame import PAGES
+from pages.parts.visit import samples, session, study
 from tests.pages.conftest import ROOT, texts
 
 NAMES = tuple(name for name, _, _ in PAGES if name != "release")

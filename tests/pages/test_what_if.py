@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 import engine
 from engine.demonstrating import comparison
 from engine.mechanisms import catalogue
-from pages.parts import samples, study
+from pages.parts.visit import samples, study
 from tests.pages.conftest import badges, drawn, texts
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 import engine
-from pages.parts.worker import FAILED, Job
+from pages.parts.visit.worker import FAILED, Job
 
 Stop = Callable[[], bool]
 

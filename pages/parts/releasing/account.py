@@ -9,7 +9,7 @@ import streamlit as st
 
 import engine
 from engine.releasing.account import LEAST_SECRET, Account, TableAccount
-from pages.parts import text
+from pages.parts.drawing import text
 from pages.parts.releasing.asked import Asked
 
 FILE, SECRET = "AIM_GREM_ACCOUNT", "AIM_GREM_SECRET"

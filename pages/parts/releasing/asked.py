@@ -13,9 +13,11 @@ import engine
 from engine import views
 from engine.ingest import Choices
 from engine.releasing import words
-from pages.parts import form, host, samples, study, text
+from pages.parts.drawing import form, text
+from pages.parts.navigation import host
 from pages.parts.releasing import only
 from pages.parts.setup.spending import tiny
+from pages.parts.visit import samples, study
 
 OWN, SAMPLE = "A table of your own", "An example (public)"
 MOST_MB = 50

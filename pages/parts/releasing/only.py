@@ -10,7 +10,7 @@ import streamlit as st
 
 from engine.errors import DataError
 from engine.odometer import Odometer
-from pages.parts import text
+from pages.parts.drawing import text
 
 _SHOWN, _RELEASED, _PUBLIC = "own_rows_shown", "own_table_released", "own_table_public"
 _SHOWN_BEFORE = (

@@ -10,10 +10,11 @@ import streamlit as st
 import engine
 from engine.releasing import bundle, words
 from engine.releasing.account import TableAccount
-from pages.parts import session, text
+from pages.parts.drawing import text
 from pages.parts.releasing import only
 from pages.parts.releasing.asked import Asked
-from pages.parts.worker import Job
+from pages.parts.visit import session
+from pages.parts.visit.worker import Job
 
 _JOB, _FILE = "release_job", "release_bundle"
 FINISHED = "The release is made, and its account is charged."

@@ -10,8 +10,9 @@ import streamlit as st
 import engine
 from engine import charts, views
 from engine.types import AttributeSet
-from pages.parts import figures, messages, session, text
+from pages.parts.drawing import figures, messages, text
 from pages.parts.rounds import cockpit, why
+from pages.parts.visit import session
 
 MORE = "rounds_more"
 

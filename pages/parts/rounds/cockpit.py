@@ -11,8 +11,9 @@ import engine
 from engine import charts, views
 from engine.showing.poured import poured
 from engine.types import AttributeSet
-from pages.parts import figures, lecture, session, text
+from pages.parts.drawing import figures, lecture, text
 from pages.parts.rounds import fork, why
+from pages.parts.visit import session
 
 HEIGHT = 280
 """Of a picture, in pixels: three of them fit beneath everything else on a screen 800 high."""

@@ -8,7 +8,9 @@ import streamlit as st
 
 import engine
 from engine import charts, views
-from pages.parts import figures, links, session, text
+from pages.parts.drawing import figures, text
+from pages.parts.navigation import links
+from pages.parts.visit import session
 
 _HELP = (
     "Goes on from the round looked at with twice the ε, as a simulation: a dashed curve. For "

@@ -7,8 +7,10 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.parts import figures, lecture, live, session
+from pages.parts.drawing import figures, lecture
+from pages.parts.navigation import live
 from pages.parts.rounds import fork
+from pages.parts.visit import session
 
 SPEEDS = {"slow": 3.0, "normal": 1.6, "fast": 0.8}
 

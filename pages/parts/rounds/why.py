@@ -6,7 +6,9 @@ import streamlit as st
 
 import engine
 from engine import views
-from pages.parts import figures, form, lecture, links, session, study, text
+from pages.parts.drawing import figures, form, lecture, text
+from pages.parts.navigation import links
+from pages.parts.visit import session, study
 
 FAR_OFF = 0.8
 """A mean error above this share of N says little about the table: it is explained then."""

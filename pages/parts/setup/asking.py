@@ -8,7 +8,8 @@ import streamlit as st
 
 import engine
 from engine import charts, views
-from pages.parts import figures, form, samples, study, text
+from pages.parts.drawing import figures, form, text
+from pages.parts.visit import samples, study
 
 WEIGHTS = {
     "much less accurate": 0.25,

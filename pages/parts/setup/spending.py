@@ -9,7 +9,8 @@ import streamlit as st
 
 import engine
 from engine import views
-from pages.parts import form, samples, study, text
+from pages.parts.drawing import form, text
+from pages.parts.visit import samples, study
 
 # Ten stops a decade, evenly apart on a log scale.
 STOPS = [round(base * 10.0**power, 6) for power in (-2, -1, 0, 1)

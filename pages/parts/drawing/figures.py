@@ -10,7 +10,7 @@ import pyarrow as pa
 import streamlit as st
 
 from engine.charts import Figure
-from pages.parts import lecture, text
+from pages.parts.drawing import lecture, text
 
 HIDE = "hide_not_private"
 _MOST_ROWS = 200

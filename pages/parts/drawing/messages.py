@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 import engine
-from pages.parts import figures, lecture, session, text
+from pages.parts.drawing import figures, lecture, text
+from pages.parts.visit import session
 
 _FIELDS = {
     "E_EPSILON": "epsilon",

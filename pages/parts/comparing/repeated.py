@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from engine.charts import BLUE, NOT_PRIVATE, RED, Badge, Figure
-from pages.parts import figures, lecture, text
+from pages.parts.drawing import figures, lecture, text
 
 FOLDER = Path(__file__).parents[2] / "tests" / "benchmarks"
 """Where a checkout keeps them; an installation without its tests has none."""

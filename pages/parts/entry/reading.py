@@ -9,9 +9,9 @@ import streamlit as st
 from engine import ingest
 from engine.ingest import dialect
 from engine.ingest.notes import counted
-from pages.parts import upload
-from pages.parts.text import plain
-from pages.parts.upload import Upload
+from pages.parts.drawing.text import plain
+from pages.parts.entry import upload
+from pages.parts.entry.upload import Upload
 
 SHOWN_ROWS, SHOWN_COLUMNS = 50, 30
 _LONG_ROWS = {

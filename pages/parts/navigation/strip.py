@@ -8,7 +8,9 @@ from __future__ import annotations
 import streamlit as st
 
 import engine
-from pages.parts import links, messages, samples, session, study, text
+from pages.parts.drawing import messages, text
+from pages.parts.navigation import links
+from pages.parts.visit import samples, session, study
 
 SLOT, PAGE = "strip_slot", "strip_page"
 TEACHING, RELEASE = ":orange-badge[TEACHING]", ":green-badge[RELEASE]"

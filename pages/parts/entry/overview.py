@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from engine.domain import Domain
-from pages.parts import upload
+from pages.parts.entry import upload
 
 
 def attributes(domain: Domain) -> None:

@@ -16,8 +16,8 @@ from engine import ingest
 from engine.attributes import PARTS, Part
 from engine.domain import Attribute, Domain, Missing
 from engine.errors import EngineError
-from pages.parts.text import plain
-from pages.parts.upload import Drafted, Upload, index
+from pages.parts.drawing.text import plain
+from pages.parts.entry.upload import Drafted, Upload, index
 
 _READINGS = {
     "categorical": "categories",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from engine.mechanisms import catalogue
-from pages.parts import samples, study
+from pages.parts.visit import samples, study
 
 
 def show(lines: str, key: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pages.parts import study
+from pages.parts.visit import study
 
 
 @dataclass(frozen=True, slots=True)

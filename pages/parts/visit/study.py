@@ -16,7 +16,7 @@ import streamlit as st
 
 import engine
 from engine.mechanisms import catalogue
-from pages.parts import samples
+from pages.parts.visit import samples
 
 MOST_CELLS = 30_000_000
 """Cells of all marginals that a page holds: about 400 MB while it runs."""

@@ -1,6 +1,6 @@
 """The run that Start shows, kept in ``sample_data``.
 
-``python -m pages.parts.record`` makes it anew. It is the run that the pages begin
+``python -m pages.parts.visit.record`` makes it anew. It is the run that the pages begin
 with, so that "Step it yourself" shows the same one.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import asdict
 
 from engine.demonstrating import recorded
 from engine.mechanisms import catalogue
-from pages.parts import study
+from pages.parts.visit import study
 
 NAME = study.FIRST
 LOOKED_AT = 2

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import strip
+from pages.parts.navigation import strip
 
 PAGES = [
     ("start", "Start", ":material/home:"),

@@ -19,7 +19,7 @@ from engine.errors import DataError, DomainError, EngineError
 from engine.ingest.domains import date_name
 from engine.ingest.kinds import Reading
 from engine.tables import Table
-from pages.parts import samples, session, study
+from pages.parts.visit import samples, session, study
 
 MOST_ATTRIBUTES = 15
 """More attributes than this make no readable page."""

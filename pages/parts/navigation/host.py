@@ -17,7 +17,7 @@ import streamlit as st
 from streamlit import runtime
 
 import engine
-from pages.parts.worker import Job
+from pages.parts.visit.worker import Job
 
 VARIABLE = "EXPLORER_CLASS_HOST"
 UPLOADS_OFF = (

@@ -21,9 +21,9 @@ import engine
 from engine import views
 from engine.exact import Exact
 from engine.mechanisms import catalogue
-from pages.parts import samples, study
-from pages.parts.study import MOST_CELLS as MOST_CELLS
-from pages.parts.study import Settings
+from pages.parts.visit import samples, study
+from pages.parts.visit.study import MOST_CELLS as MOST_CELLS
+from pages.parts.visit.study import Settings
 
 MECHANISMS: Mapping[str, catalogue.Entry] = catalogue.Listing("forms", lambda entry: entry)
 """The catalogue's mechanisms by key; older keys are found too."""

@@ -8,7 +8,8 @@ from typing import Any
 
 import engine
 from engine.exporting import bundle as export
-from pages.parts import links, samples, session
+from pages.parts.navigation import links
+from pages.parts.visit import samples, session
 
 FORMAT = "aim-grem-session/1"
 MOST_BYTES = 256 * 1024

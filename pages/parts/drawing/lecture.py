@@ -9,7 +9,8 @@ from typing import Any
 import streamlit as st
 
 import engine
-from pages.parts import session, study, text
+from pages.parts.drawing import text
+from pages.parts.visit import session, study
 
 PRESENT, PREDICT = "presentation", "predict"
 SCALE = 1.45

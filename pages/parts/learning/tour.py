@@ -6,7 +6,9 @@ import streamlit as st
 
 import engine
 from engine import charts, views
-from pages.parts import figures, lecture, lessons, session, text
+from pages.parts.drawing import figures, lecture, text
+from pages.parts.learning import lessons
+from pages.parts.visit import session
 
 TITLES = (
     "What is asked for", "Which table is known worst?", "Where does the noise go?",

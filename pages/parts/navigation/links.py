@@ -18,7 +18,8 @@ from urllib.parse import quote, urlencode, urlsplit
 import streamlit as st
 
 import engine
-from pages.parts import messages, samples, session, study, text
+from pages.parts.drawing import messages, text
+from pages.parts.visit import samples, session, study
 
 NAMES = (
     "sample", "attributes", "degree", "marginals", "epsilon", "delta", "mechanism", "seed", "round",

@@ -17,7 +17,8 @@ from engine.showing.framed import framed
 from engine.showing.learning import Stage
 from engine.types import FloatArray
 from engine.views import percent
-from pages.parts import figures, lecture, lessons
+from pages.parts.drawing import figures, lecture
+from pages.parts.learning import lessons
 
 _FIRST = ((12, 30, 5), (20, 8, 25))
 _NAMES = {(): "total", (0,): "A", (1,): "B", (0, 1): "A × B"}

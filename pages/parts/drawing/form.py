@@ -6,7 +6,8 @@ import streamlit as st
 
 import engine
 from engine.mechanisms import catalogue
-from pages.parts import messages, samples, session, study, text
+from pages.parts.drawing import messages, text
+from pages.parts.visit import samples, session, study
 
 KWAYS = {1: "1-way", 2: "2-way", 3: "3-way", 4: "4-way"}
 

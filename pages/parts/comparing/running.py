@@ -9,9 +9,10 @@ import streamlit as st
 import engine
 from engine.demonstrating import comparison
 from engine.demonstrating.comparison import BASELINES, Trial
-from pages.parts import host, samples, study
-from pages.parts.asked import Compared
-from pages.parts.worker import Job
+from pages.parts.navigation import host
+from pages.parts.visit import samples, study
+from pages.parts.visit.asked import Compared
+from pages.parts.visit.worker import Job
 
 MOST_RUNS = 2_000
 _STATE = "comparison"

@@ -21,7 +21,7 @@ from engine.showing.badges import PUBLIC, RELEASED
 from engine.showing.framed import framed
 from engine.showing.learning import Stage
 from engine.types import AttributeSet, FloatArray
-from pages.parts import session, study
+from pages.parts.visit import session, study
 
 SIZES = {"2 × 3": (2, 3), "4 × 3 × 2": (4, 3, 2)}
 """Shapes for water filling."""

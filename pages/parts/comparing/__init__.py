@@ -1,0 +1,1 @@
+"""The parts of Compare: trials in the background, and several runs beside each other."""

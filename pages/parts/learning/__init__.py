@@ -1,0 +1,1 @@
+"""The parts of Learn: the tour, lessons, their pictures and texts."""

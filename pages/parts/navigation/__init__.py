@@ -1,0 +1,1 @@
+"""The frame of every page: menu, strip, addresses, style, what the host allows."""

@@ -1,0 +1,1 @@
+"""What a visitor's session holds: the study, the run made with it, tables, long work."""
