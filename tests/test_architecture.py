@@ -164,7 +164,7 @@ def test_pages_never_import_each_other() -> None:
                 assert imported.startswith("pages.parts"), f"{path.name} imports {imported}"
 
 
-PARTS = ("visit", "drawing", "navigation")
+PARTS = ("visit", "drawing", "navigation", "setup")
 """Packages of ``pages.parts``, lowest first; all others stand above, and beside each other."""
 
 
@@ -196,7 +196,7 @@ def test_parts_of_pages_stand_in_packages_and_import_down_only() -> None:
     [
         ("visit/session.py", "from pages.parts.drawing import form"),
         ("navigation/links.py", "from pages.parts.rounds import player"),
-        ("entry/upload.py", "from pages.parts.setup.asking import asked"),
+        ("entry/upload.py", "from pages.parts.rounds.why import say"),
         ("rounds/player.py", "from pages.parts import text"),
     ],
 )
