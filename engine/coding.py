@@ -12,8 +12,9 @@ put aside. It is the same as a label or a missing code
 
 A rule that would make two labels of one attribute the same does not hold for these: they are told
 apart as texts. ``Attribute.compare`` narrows the rule to the first line ("text") or widens it to
-texts that differ in capitals or blanks only ("folded"). Missing codes come before labels, equal
-texts before equal values. Where an attribute holds numbers, a cell is the number it reads as, with
+texts that differ in capitals, blanks, invisible characters, full-width letters, or the form of
+dashes and quotes only ("folded"). Missing codes come before labels, equal texts before equal
+values. Where an attribute holds numbers, a cell is the number it reads as, with
 its decimal mark; a value of single precision is the shortest decimal that rounds to it, so 0.7 is
 not below an edge at 0.7.
 """
@@ -39,13 +40,14 @@ DROP, OUTSIDE, MISSING = -1, -2, -3
 """Codes of what has none: leave the record out; refuse a value; refuse a missing cell."""
 
 _WHOLE_FLOATS = 2.0**53
-_PLAIN = re.compile(r"([+\-−]?)(0|[1-9]\d*|(?=[.,]\d))(?:([.,])(\d*))?", re.ASCII)
+_PLAIN = re.compile(r"([+\-−–]?)(0|[1-9]\d*|(?=[.,]\d))(?:([.,])(\d*))?", re.ASCII)
+_FORMS = dict(zip("‐‑‒–—−‘’‚‛“”„", "------''''\"\"\"", strict=True))
 _MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00(?::00(?:\.0+)?)?", re.ASCII)
 CURRENCY = "€$£¥₹₽₩"
 _BARE = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?", re.ASCII)
 _DECORATED = re.compile(
-    rf"(?P<open>\()?(?P<sign>[-+−])?\s?(?:[{CURRENCY}]|USD|EUR|GBP|CHF|Fr\.)?\s?"
-    r"(?P<sign2>[-+−])?"
+    rf"(?P<open>\()?(?P<sign>[-+−–])?\s?(?:[{CURRENCY}]|USD|EUR|GBP|CHF|Fr\.)?\s?"
+    r"(?P<sign2>[-+−–])?"
     r"(?P<digits>(?:\d[\d.,'’\u00a0\u202f ]*)?\d[.,]?|[.,]\d+)(?P<exponent>[eE][-+]?\d{1,3})?"
     rf"\s?(?:[{CURRENCY}%]|USD|EUR|GBP|CHF)?(?(open)\))",
     re.ASCII,
@@ -117,7 +119,20 @@ def canonical(value: object, *, decimal: str = ".", compare: Compare = "value") 
         return found[1]
     if (word := text.lower()) in ("true", "false"):
         return f"\x01{word}"
-    return " ".join(text.casefold().split()) if compare == "folded" else text
+    return _folded(text) if compare == "folded" else text
+
+
+def _folded(text: str) -> str:
+    """Return a text without what differs by how it was typed: capitals, blanks, forms of a mark."""
+    if not text.isascii():
+        text = "".join(_typed(mark) for mark in text if unicodedata.category(mark) != "Cf")
+    return " ".join(text.casefold().split())
+
+
+def _typed(mark: str) -> str:
+    if "\uff00" <= mark <= "\uffef":
+        return unicodedata.normalize("NFKC", mark)
+    return _FORMS.get(mark, mark)
 
 
 def _number_key(found: re.Match[str], decimal: str) -> str | None:
@@ -162,7 +177,7 @@ def number(cell: str, decimal: str = ".") -> float | None:
         return None
     value = float(digits + (found["exponent"] or ""))
     signs = (found["sign"] or "", found["sign2"] or "")
-    negative = bool(found["open"]) or any(sign in ("-", "−") for sign in signs)
+    negative = bool(found["open"]) or any(sign in ("-", "−", "–") for sign in signs)
     return -value if negative else value
 
 
@@ -172,14 +187,14 @@ def _plain_digits(digits: str, decimal: str) -> str | None:
         return None
     groups = re.split(_MARKS, whole)
     marks = set(re.findall(_MARKS, whole))
-    if len(groups) > 1 and (
-        len(marks) > 1
-        or decimal in marks
-        or not 1 <= len(groups[0]) <= 3
-        or any(len(group) != 3 for group in groups[1:])
-    ):
+    if len(groups) > 1 and (len(marks) > 1 or decimal in marks or not _are_groups(groups)):
         return None
     return f"{''.join(groups) or '0'}.{rest or '0'}"
+
+
+def _are_groups(groups: Sequence[str]) -> bool:
+    """Tell digits in threes: 1,234,567."""
+    return 1 <= len(groups[0]) <= 3 and all(len(group) == 3 for group in groups[1:])
 
 
 def open_ended(cell: str, decimal: str = ".") -> float | None:

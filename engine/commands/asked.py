@@ -53,6 +53,7 @@ _READING: tuple[tuple[str, type, str, str], ...] = (
     ("first-line", int, "N", "line of the first record"),
     ("last-line", int, "N", "last line that holds data"),
     ("sheet", str, "NAME", "sheet of a workbook"),
+    ("dates", str, "ORDER", 'which part of 3/4/2020 is the day: "day first" or "month first"'),
     ("counts", str, "COLUMN", 'says how many persons a row stands for; "" if it is one'),
     ("person", str, "COLUMN", "says whose row it is; the domain says how many one may have"),
 )

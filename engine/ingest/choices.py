@@ -31,11 +31,14 @@ class Choices:
             ``"skip"``, or ``"widen"`` (keep the extra cells in columns without a name).
         trim: Whether blanks around cells are removed.
         format: ``"text"``, ``"excel"``, ``"parquet"`` or ``"survey"``; checked against the content.
+        merged: What becomes of merged cells of a workbook that reach over several rows: each row is
+            given their value (``"repeated"``), or the first one only (``"first"``).
         repeated_headers: Whether lines that repeat the header are ``"left out"`` or ``"kept"``.
         counts: Label of the column that says how many persons a row stands for; "" if each row is
             one person whatever its columns are called.
         person: Label of the column that says whose row it is: of each person, at most
             ``rows_per_person`` rows of the domain are kept.
+        dates: Which part of 3/4/2020 is the day: ``"day first"`` or ``"month first"``.
         seed: Says which: those with the smallest hashes of seed, person and place among their rows.
 
     Raises:
@@ -56,9 +59,11 @@ class Choices:
     trim: bool = True
     format: str | None = None
     repeated_headers: Literal["left out", "kept"] = "left out"
+    merged: Literal["repeated", "first"] = "repeated"
     counts: str | None = None
     person: str | None = None
     seed: int = 0
+    dates: Literal["day first", "month first"] | None = None
 
     def __post_init__(self) -> None:
         separator = {"tab": "\t", "\\t": "\t"}.get(str(self.separator), self.separator)
@@ -123,6 +128,8 @@ class Choices:
             ("first_line", _is_line(self.first_line, 1), "a line number, from 1"),
             ("long_rows", self.long_rows in ("refuse", "skip", "widen"), "refuse, skip or widen"),
             ("repeated_headers", self.repeated_headers in ("left out", "kept"), "left out or kept"),
+            ("merged", self.merged in ("repeated", "first"), "repeated or first"),
+            ("dates", self.dates in (None, "day first", "month first"), "day first or month first"),
             ("counts", isinstance(self.counts, str | None), "a column's label"),
             ("person", isinstance(self.person, str | None), "a column's label"),
             ("seed", _is_line(self.seed, 0), "a whole number"),

@@ -15,7 +15,7 @@ from engine.errors import DataError
 from engine.exact import Exact
 from engine.ingest.choices import LongRows
 from engine.ingest.delimited import Chunk, long_field
-from engine.ingest.footer import footer_length, is_comment
+from engine.ingest.footer import footer_length, footer_note, is_comment
 from engine.ingest.leftovers import second_table, second_table_note
 from engine.ingest.limits import Limits
 from engine.ingest.notes import SHOWN, Note, counted, lines_text, were
@@ -219,7 +219,7 @@ class Columns(Exact):
             notes.append(second_table_note(int(lines[other[1]]), last, end))
             lines = self._cut_off(lines, other[0])
         elif below := self._below(lines):
-            notes.append(_footer_note(below, int(lines[len(lines) - below])))
+            notes.append(footer_note(below, int(lines[len(lines) - below])))
             lines = self._cut_off(lines, len(lines) - below)
         columns = [column.slice(0, len(lines)) for column in columns]
         columns, lines, found = self._without_long(columns, lines)
@@ -238,12 +238,13 @@ class Columns(Exact):
     def _other_table(
         self, columns: list[pa.ChunkedArray], lines: NDArray[np.int32]
     ) -> tuple[int, int] | None:
-        if self.last_line is not None or not self._blank:
+        if self.last_line is not None:
             return None
+        blank = sorted([*self._blank, *_empty(columns, lines)])
         irregular = [*self._short, *(line for line, _ in self._long)]
         names = self.names or ("",) * len(columns)
         names = names + ("",) * (len(columns) - len(names))
-        return second_table(names, columns, lines, self._blank, irregular)
+        return second_table(names, columns, lines, blank, irregular)
 
     def _below(self, lines: NDArray[np.int32]) -> int:
         """Count the records at the end that are totals, notes or empty."""
@@ -371,17 +372,18 @@ def _first(rows: Iterable[Sequence[str]]) -> Iterable[str]:
     return (row[0] for row in rows)
 
 
+def _empty(columns: list[pa.ChunkedArray], lines: NDArray[np.int32]) -> list[int]:
+    """Return the lines of records that hold separators only: a gap between two tables, perhaps."""
+    if len(columns) == 1 or not len(lines):
+        return []
+    empty = pc.equal(columns[0], "")
+    for column in columns[1:]:
+        if not pc.any(empty).as_py():
+            return []
+        empty = pc.and_(empty, pc.equal(column, ""))
+    found: list[int] = lines[np.asarray(empty.combine_chunks(), dtype=np.bool_)].tolist()
+    return found
+
+
 def _long_note(sentence: str, numbers: Sequence[int]) -> Note:
     return Note("W_LONG_ROWS", sentence, lines=tuple(numbers[:SHOWN]), choice="long_rows")
-
-
-def _footer_note(below: int, first: int) -> Note:
-    return Note(
-        "W_FOOTER",
-        f"{counted(below, 'row')} at the end (from line {first:,} on) {were(below)} left out: "
-        f"{were(below, 'it looks', 'they look')} like a total, a note or nothing at all. Change "
-        "the "
-        "last data line to bring them back.",
-        lines=(first,),
-        choice="last_line",
-    )

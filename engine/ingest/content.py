@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterator
 
 from engine.errors import DataError
+from engine.ingest.foreign import READABLE, refusal, refused
 from engine.ingest.limits import Limits, megabytes
 
 # The first bytes of files that hold no table we read, and what to call them.
@@ -67,14 +68,6 @@ _HTML = re.compile(r"<(!doctype\s+html|html|head|body|table|script|div)\b", re.I
 _YAML = re.compile(r"%YAML\b|---\s*\n\s*[\w\"'-]+\s*:|.*!!python/", re.DOTALL)
 _JSON_OBJECT = re.compile(r"\{\s*(\"([^\"\\]|\\.)*\"\s*:|\}\s*$)")
 _JSON_LIST = re.compile(r"\[\s*([\[{\"\]\-\d]|true|false|null)")
-_READABLE = "CSV (or other delimited text), Excel, Parquet, SPSS, Stata and SAS can be read"
-_LFS = b"version https://git-lfs.github.com/spec/"
-_ARFF = re.compile(r"\s*(%[^\n]*\n\s*)*@relation\s+\S", re.IGNORECASE)
-_SQL = re.compile(
-    r"^\s*(create\s+(temporary\s+)?table|insert\s+into|drop\s+table|copy\s+\S+\s*(\([^)]*\)\s*)?"
-    r"from\s+stdin|pragma\s+foreign_keys|set\s+names|lock\s+tables)\b",
-    re.IGNORECASE | re.MULTILINE,
-)
 
 
 def kind_of(data: bytes) -> str:
@@ -101,7 +94,7 @@ def kind_of(data: bytes) -> str:
     name = _binary_name(data) or _markup_name(data)
     if name:
         raise refused(name)
-    no_table = _no_table(data)
+    no_table = refusal(data, _beginning(data))
     if no_table is not None:
         raise no_table
     return "text"
@@ -122,38 +115,12 @@ def survey_name(data: bytes) -> str:
     return "a SAS file" if data[:32].find(_SAS) >= 0 else ""
 
 
-def _no_table(data: bytes) -> DataError | None:
-    """Refuse texts that are read by other programs, each by its name."""
-    if data.lstrip(b"\xef\xbb\xbf \r\n").startswith(_LFS):
-        return DataError(
-            "The file is a Git LFS pointer: it names a large file and does not hold it. Fetch the "
-            "real file (git lfs pull), and choose that.",
-            code="E_FORMAT",
-        )
-    start = _beginning(data)
-    if _ARFF.match(start):
-        return refused("an ARFF file of Weka")
-    found = list(_SQL.finditer(start))
-    if found and ";" in start and (found[0].start() < 3 or len(found) > 1):
-        return refused("an SQL dump of a database")
-    return None
-
-
 def empty() -> DataError:
     """Return the refusal of a file without any content."""
     return DataError(
         "The file holds nothing but blank space; a table needs at least a line of column names. "
         "Choose another file, or start from one of the examples.",
         code="E_EMPTY",
-    )
-
-
-def refused(name: str) -> DataError:
-    """Return the refusal of a recognised kind of file."""
-    return DataError(
-        f"The file is {name}; {_READABLE}. Save the table as CSV where it was made, and choose "
-        "that.",
-        code="E_FORMAT",
     )
 
 
@@ -271,7 +238,7 @@ def _zip_kind(data: bytes) -> str:
     if names and all(name.endswith(".npy") for name in names):
         raise refused("a NumPy archive")
     raise DataError(
-        f"The file is a zip archive; {_READABLE}, and gzip. Unpack it first, and choose the table "
+        f"The file is a zip archive; {READABLE}, and gzip. Unpack it first, and choose the table "
         "inside.",
         code="E_FORMAT",
     )
@@ -299,9 +266,22 @@ def _binary_name(data: bytes) -> str | None:
         return "a WebP image"
     if data[:2] == b"BM" and data[6:10] == b"\0\0\0\0":
         return "a bitmap image"
+    if _is_dbase(data):
+        return "a dBase file"
     if _is_pickle(data):
         return "a Python pickle (never opened: it could run code)"
     return None
+
+
+def _is_dbase(data: bytes) -> bool:
+    # Version, a date, then the lengths of the header (32 bytes a field and one) and of a record.
+    head = data[:32]
+    if len(head) < 32 or head[0] not in (0x03, 0x83, 0x8B, 0x30, 0xF5):
+        return False
+    size = int.from_bytes(head[8:10], "little")
+    return (
+        1 <= head[2] <= 12 and 1 <= head[3] <= 31 and size % 32 in (1, 8) and b"\r" in data[:size]
+    )
 
 
 def _is_pickle(data: bytes) -> bool:

@@ -40,7 +40,7 @@ class Chunk(Exact):
 class Lines(Exact):
     """The lines of a text as an iterator that counts them and refuses one without an end.
 
-    NUL characters are removed and counted.
+    NUL characters and byte order marks inside are removed and counted.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Lines(Exact):
         )
         self._size, self._limits, self._progress = max(1, len(data)), limits, progress
         self._nul = b"\0" in data
-        self.count = self.nul = 0
+        self.count = self.nul = self.marks = 0
         self.last = ""
 
     def __iter__(self) -> Iterator[str]:
@@ -64,6 +64,9 @@ class Lines(Exact):
             if self._nul and "\0" in line:
                 self.nul += line.count("\0")
                 line = line.replace("\0", "")
+            if "\ufeff" in line:
+                self.marks += line.count("\ufeff")
+                line = line.replace("\ufeff", "")
             if len(line) > longest and len(line.encode(errors="replace")) > longest:
                 raise _long_line(self.count, self._limits)
             self.last = line
@@ -146,7 +149,7 @@ class Reader(Exact):
         self._dialect, self._limits, self._skip = dialect, limits, skip
         self._width, self._trusted = width, trusted
         self.stray_quotes: list[int] = []
-        self.nul = 0
+        self.nul = self.marks = 0
 
     def __iter__(self) -> Iterator[Chunk]:
         lines = Lines(*self._source)
@@ -162,7 +165,7 @@ class Reader(Exact):
                 # Read on from here record by record: the place of the fault has to be known.
                 yield from self._carefully(line)
                 return
-            self.nul = lines.nul
+            self.nul, self.marks = lines.nul, lines.marks
             if not rows:
                 return
             after = self._skip + parser.line_num + 1
@@ -210,7 +213,7 @@ class Reader(Exact):
                 break
             except csv.Error as error:
                 row = self._mended(str(error), line, self._skip + parser.line_num, lines.last)
-            self.nul = lines.nul
+            self.nul, self.marks = lines.nul, lines.marks
             if line < first_line:
                 continue
             if self._skip + parser.line_num > line and not self._trusted:
@@ -260,6 +263,14 @@ class Reader(Exact):
         if self.nul:
             found.append(
                 Note("W_NUL", f"{counted(self.nul, 'NUL character')} in the text removed.")
+            )
+        if self.marks:
+            found.append(
+                Note(
+                    "W_BOM",
+                    f"{counted(self.marks, 'byte order mark')} inside the text removed: files "
+                    "pasted together, perhaps.",
+                )
             )
         return found
 

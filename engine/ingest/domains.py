@@ -240,12 +240,17 @@ def _date_attribute(proposal: Proposal, part: DatePart, outside: Outside | None)
     codes = tuple(code for code in proposal.missing_codes if readings.is_missing_token(code))
     codes = tuple(dict.fromkeys((*codes, *proposal.said_missing)))
     missing, derived = Missing(codes=codes), Derived(proposal.label, part)
+    undated = any(value not in codes for value in proposal.undated)
+    other = "(no date)" if undated and outside in (None, "other") else "(other)"
+    if undated:
+        outside = outside or "other"
     values = DATE_PARTS[part]
     if values is not None:
         known: tuple[Part, ...] = ("values",)
         return Attribute(
-            name, "ordinal", values=values, outside=outside or "refuse", missing=missing,
-            source="data" if codes else "public default", declared=known, derived=derived,
+            name, "ordinal", values=values, outside=outside or "refuse", other=other,
+            missing=missing, source="data" if codes else "public default", declared=known,
+            derived=derived,
         )  # fmt: skip
     years = [
         day.year
@@ -254,7 +259,7 @@ def _date_attribute(proposal: Proposal, part: DatePart, outside: Outside | None)
     ]
     bounds = (min(years), max(years)) if years else (1900, 2100)
     return Attribute(
-        name, "integer", bounds=bounds, outside=outside or "clamp", missing=missing,
+        name, "integer", bounds=bounds, outside=outside or "clamp", missing=missing, other=other,
         source="data" if years else "public default", declared=() if codes else ("missing",),
         derived=derived,
     )  # fmt: skip

@@ -54,7 +54,7 @@ class Draft(Exact):
         self._choose_missing(asked)
         self.choices |= {
             name: getattr(asked, name)
-            for name in ("counts", "person", "seed")
+            for name in ("counts", "person", "seed", "dates")
             if getattr(asked, name) not in (None, 0)
         }
         preview = Preview(
@@ -75,10 +75,14 @@ class Draft(Exact):
         """Leave further lines of the header out, and lines that repeat it, each with a note."""
         if asked.first_line is not None:
             self.choices["first_line"] = asked.first_line
+            skipped = int(np.count_nonzero(self.lines < asked.first_line))
+            if skipped and leftovers.header_lines(self.names, self.columns)[0] == skipped:
+                self._name_groups(leftovers.rows(self.columns, 0, skipped))
             self._keep(self.lines >= asked.first_line)
         elif len(self.lines):
-            number, sure = leftovers.header_lines(self.columns)
+            number, sure = leftovers.header_lines(self.names, self.columns)
             if number and sure:
+                self._name_groups(leftovers.rows(self.columns, 0, number))
                 self.notes.append(leftovers.header_lines_note(self.lines[:number].tolist()))
                 self.choices["first_line"] = int(self.lines[number])
                 self._keep(np.arange(len(self.lines)) >= number)
@@ -92,6 +96,17 @@ class Draft(Exact):
             if not kept:
                 self._keep(~again)
         self.choices["repeated_headers"] = asked.repeated_headers
+        totals = leftovers.totals_inside(self.columns)
+        if asked.last_line is not None:  # what was brought back is known
+            totals = totals[totals < len(self.lines) - 1]
+        if len(totals):
+            self.notes.append(leftovers.totals_note(self.lines[totals].tolist()))
+
+    def _name_groups(self, further: list[list[str]]) -> None:
+        """Name the columns of a group by the second header line too."""
+        below = leftovers.rows(self.columns, len(further), 300)
+        if leftovers.fills_gaps(self.names, further[0], below):
+            self.names = leftovers.group_names(self.names, further[0])
 
     def _keep(self, kept: NDArray[np.bool_]) -> None:
         mask = pa.array(kept)
@@ -107,7 +122,7 @@ class Draft(Exact):
         if all(held) or not any(held) or not len(self.lines):
             return
         gone = [j for j, kept in enumerate(held) if not kept]
-        self.notes.append(leftovers.empty_columns_note(gone))
+        self.notes.append(leftovers.empty_columns_note(gone, len(held)))
         self.names = tuple(name for name, kept in zip(self.names, held, strict=True) if kept)
         self.columns = [c for c, kept in zip(self.columns, held, strict=True) if kept]
 
@@ -127,7 +142,7 @@ class Draft(Exact):
         return tuple(label for label in labels if label != counts)
 
     def _choose_decimal(self, asked: Choices) -> None:
-        found, note = _decimal(self.columns, self.choices.get("separator"))
+        found, note = _decimal(self.columns, self.choices.get("separator"), self.lines)
         self.choices["decimal"] = asked.decimal or found
         self.alternatives["decimal"] = (".", ",")
         if note is None and found == "." and len(self.lines):
@@ -213,7 +228,9 @@ def _table_notes(labels: tuple[str, ...], columns: list[pa.ChunkedArray], rows: 
     return found
 
 
-def _decimal(columns: list[pa.ChunkedArray], separator: object) -> tuple[str, Note | None]:
+def _decimal(
+    columns: list[pa.ChunkedArray], separator: object, lines: NDArray[np.int32]
+) -> tuple[str, Note | None]:
     """Find the decimal mark from the cells that hold one."""
     comma = point = either = 0
     for column in columns[:200]:
@@ -224,20 +241,26 @@ def _decimal(columns: list[pa.ChunkedArray], separator: object) -> tuple[str, No
     commas = comma > point or (comma == point == 0 and either > 0 and separator == ";")
     if not commas:
         return ".", None
+    if comma == 0:
+        asked = maybe_thousands(columns, lines, mark=",")
+        if asked is not None:
+            return ",", asked
     return ",", Note(
         "W_DECIMAL_COMMA",
         "Numbers seem to be written with a decimal comma (1,5 is one and a half). Say so if the "
         "comma "
         "separates thousands.",
         choice="decimal",
+        offers=(Offer("The comma sets thousands apart", {"decimal": "."}),),
     )
 
 
 def _missing_tokens(columns: list[pa.ChunkedArray]) -> dict[str, int]:
     tokens = pa.array(sorted(readings.MISSING_TOKENS), pa.large_string())
+    pattern = rf"^(?:\.[A-Za-z_]|{readings.WORDS})$"
     found: dict[str, int] = {}
     for column in columns[:2000]:
-        coded = pc.match_substring_regex(column, r"^\.[A-Za-z_]$")
+        coded = pc.match_substring_regex(column, pattern)
         hit = column.filter(pc.or_(pc.is_in(column, value_set=tokens), coded))
         if len(hit):
             for entry in pc.value_counts(hit).to_pylist():

@@ -18,6 +18,7 @@ from engine.ingest import readings
 _LOOKED_AT = 20_000
 _NEGATIVE = re.compile(r"-(?:[1-9]|9[5-9]|99[5-9]|999[5-9]|[6-9]{2}|[7-9]{3,4})")
 _POSITIVE = re.compile(r"[789]|66|77|88|9[6-9]|777|888|99[5-9]|7777|8888|999[5-9]|99999+")
+_AMONG_WORDS = re.compile(r"[89]|[789][6-9]|[789]{3,4}|99[5-9]")
 _AT_MOST_CODES = 6
 _MOST_ANSWERS = 40
 
@@ -34,6 +35,7 @@ class Facts(Exact):
     empty: int  # cells without any text, or with a code that a person declared missing
     decimal: str
     decomposed: int
+    dates: str | None = None  # what a person said of dates: "day first" or "month first"
 
     @property
     def present(self) -> int:
@@ -66,6 +68,7 @@ def facts_of(texts: pa.ChunkedArray, label: str, choices: Mapping[str, Any]) -> 
         empty,
         decimal,
         decomposed,
+        choices.get("dates"),
     )
 
 
@@ -93,6 +96,11 @@ def may_be_missing(values: Sequence[str], kind: str, decimal: str) -> tuple[str,
     if kind not in ("integer", "numeric", "categorical", "ordinal"):
         return ()
     numbers = {v: n for v in values if (n := number(v, decimal)) is not None}
+    if len(numbers) <= 0.5 * len(values) and len(numbers) <= _AT_MOST_CODES:
+        # Among words: red, green, blue, -9.
+        plain = {v: f"{n:.0f}" for v, n in numbers.items() if abs(n) < 1e9 and n == int(n)}
+        coded = [v for v, t in plain.items() if _NEGATIVE.fullmatch(t) or _AMONG_WORDS.fullmatch(t)]
+        return (*words, *(coded if len(coded) == len(numbers) else ()))
     if len(numbers) < 0.5 * len(values) or len(numbers) < 3:
         return tuple(words)
     if any(len(value) > 1 and value[0] == "0" and value.isdecimal() for value in values):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from engine.ingest import readings
+from engine.ingest.notes import Note, counted, were
 from engine.ingest.structure import Record, stripped
 
 _BELOW = re.compile(
@@ -81,3 +82,16 @@ def _is_footer(row: Sequence[str], width: int, padded: bool) -> bool:
 
 def _numbers_only(cells: Sequence[str]) -> bool:
     return bool(cells) and all(readings.is_number(cell) for cell in cells)
+
+
+def footer_note(below: int, first: int) -> Note:
+    """Say that records at the end were left out."""
+    return Note(
+        "W_FOOTER",
+        f"{counted(below, 'row')} at the end (from line {first:,} on) {were(below)} left out: "
+        f"{were(below, 'it looks', 'they look')} like a total, a note or nothing at all. Change "
+        "the "
+        "last data line to bring them back.",
+        lines=(first,),
+        choice="last_line",
+    )

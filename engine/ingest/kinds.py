@@ -16,6 +16,7 @@ from engine.attributes import Attribute
 from engine.coding import open_ended
 from engine.ingest import readings
 from engine.ingest.facts import Facts, answers, facts_of, may_be_missing, variants
+from engine.ingest.identifiers import says_whose_row
 from engine.ingest.notes import counted
 from engine.ingest.proposal import LEFT_OUT, MAX_VALUES, READINGS, Proposal, Reading
 from engine.ingest.scales import is_scale, is_school_years, ordered
@@ -28,15 +29,6 @@ _ID_NAME = re.compile(
     r"telephone|ssn|iban|passport|url|link|hash|nr|record)$|^(id|uuid)[\s_.-]|^serialno$|(?<=[a-z])I[dD]$",
     re.IGNORECASE,
 )
-_PERSON_NAME = re.compile(
-    r"(^|[\s_.-])((record|person|people|patient|participant|respondent|subject|client|member|user|"
-    r"customer|student|pupil|employee|worker|household|hh|family|case|panel|interview)"
-    r"[\s_.-]?(id|ids|no|nr|num|number|code|key|serial\w*|email|e-mail)|(pid|uid|uuid|guid|caseid|"
-    r"hhid|idno|serialno|e-?mail|email address|phone|ssn|iban))$|"
-    r"^(id|respid|record|serial)$|(?<=[a-z])(Id|ID)$",
-    re.IGNORECASE,
-)
-_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _CODE_NAME = re.compile(
     r"code|zip|postal|postcode|puma|fips|region|type|class|categor|group|status|system|school|"
     r"industry|indp?(?=$|[^a-z])|occ(up|$)|icd|naics|sic$|^tract|district|county|state|"
@@ -102,6 +94,9 @@ def propose(
         declared=declared,
         day_first=found.get("day_first", True),
         ambiguous=found.get("ambiguous", False),
+        undated=found.get("undated", ()),
+        short_years=found.get("short_years", False),
+        mixed_units=found.get("mixed_units", False),
     )
 
 
@@ -130,14 +125,9 @@ def _proposed(facts: Facts) -> dict[str, Any]:
 
 def _as_person(facts: Facts) -> dict[str, Any] | None:
     """Tell a column that says whose row it is, though a person may have several rows."""
-    mails = sum(_MAIL.fullmatch(value) is not None for value in facts.values[:200])
-    mail = mails >= 0.9 * min(200, len(facts.values))
-    named = _PERSON_NAME.search(facts.label) is not None
     repeats = facts.distinct < facts.present
     many = facts.distinct >= 5 and facts.distinct >= 0.1 * facts.present
-    if not repeats or not many or not (mail or named):
-        return None
-    if named and not mail and any(readings.is_missing_token(value) for value in facts.values):
+    if not repeats or not many or not says_whose_row(facts.label, facts.values):
         return None
     most = max(facts.counts)
     return {
@@ -147,10 +137,18 @@ def _as_person(facts: Facts) -> dict[str, Any] | None:
 
 
 def _as_packed_dates(facts: Facts) -> dict[str, Any] | None:
-    """Eight digits that make a day in every row are dates: 19450328."""
-    if not all(map(readings.is_packed_date, facts.values)):
+    """Eight digits that make a day are dates: 19450328. Some may be none: 00000000."""
+    packed = sum(map(readings.is_packed_date, facts.values))
+    others = [v for v in facts.values if not readings.is_packed_date(v)]
+    digits = all(re.fullmatch(r"\d{8}", v) or readings.is_missing_token(v) for v in others)
+    if not packed or not digits or len(others) > 0.2 * packed:
         return None
-    return {"kind": "date", "reason": "All cells are days written as eight digits."}
+    said = "All" if not others else "Nearly all"
+    return {
+        "kind": "date", "reason": f"{said} cells are days written as eight digits.",
+        "codes": tuple(v for v in others if readings.is_missing_token(v)),
+        "undated": tuple(v for v in others if not readings.is_missing_token(v)),
+    }  # fmt: skip
 
 
 # -- numbers ------------------------------------------------------------------------------------
@@ -176,7 +174,8 @@ def _as_numbers(facts: Facts) -> dict[str, Any] | None:
     codes, own = special
     finite = [n for n in numbers if abs(n) != float("inf")]
     about: dict[str, Any] = {
-        "codes": codes, "own": own, "infinite": len(numbers) - len(finite)
+        "codes": codes, "own": own, "infinite": len(numbers) - len(finite),
+        "mixed_units": readings.mixes_units(facts.values),
     }  # fmt: skip
     reach = [n for text in own if (n := open_ended(text, facts.decimal)) is not None]
     if finite:
@@ -288,8 +287,11 @@ def _as_dates(facts: Facts) -> dict[str, Any] | None:
     if is_school_years(looked):
         return None
     first, _ = readings.first_is_day(looked)
+    if facts.dates is not None:
+        first = facts.dates == "day first"
     day_first = first is not False
-    fine = sum(readings.date(value, day_first=day_first) is not None for value in looked)
+    undated = [v for v in looked if readings.date(v, day_first=day_first) is None]
+    fine = len(looked) - len(undated)
     if not looked or fine < 0.95 * len(looked):
         return None
     ambiguous = first is None and any(re.match(r"\d{1,2}[-/.]\d{1,2}[-/.]", v) for v in looked)
@@ -299,7 +301,8 @@ def _as_dates(facts: Facts) -> dict[str, Any] | None:
     codes = tuple(v for v in facts.values if readings.is_missing_token(v))
     return {
         "kind": "date", "reason": reason + ".", "day_first": day_first, "ambiguous": ambiguous,
-        "codes": codes,
+        "codes": codes, "undated": tuple(undated),
+        "short_years": any(map(readings.has_short_year, looked)),
     }  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from engine.ingest.structure import filled, text_over_numbers
 Names = Sequence[str]
 Cells = Sequence[pa.ChunkedArray]
 _LOOKED_AT, _MOST_LINES, _MOST_GAPS = 300, 4, 40
+_RULE = re.compile(r":?[-=_+*~─]{2,}:?")
 _IMPORT_ID = re.compile(r"\{.*\}", re.DOTALL)
 
 
@@ -33,10 +34,11 @@ def rows(columns: Cells, first: int, number: int) -> list[list[str]]:
 # -- further lines of the header ----------------------------------------------------------------
 
 
-def header_lines(columns: Cells) -> tuple[int, bool]:
+def header_lines(names: Names, columns: Cells) -> tuple[int, bool]:
     """Count the first records that are further header lines, and tell whether that is sure.
 
-    Sure are question texts and import ids; units ("cm", "kg") could be a record.
+    Sure are question texts, import ids, rules ("-----") and names that fill the header's gaps;
+    units ("cm", "kg") could be a record.
     """
     looked = rows(columns, 0, _LOOKED_AT)
     number, sure = 0, False
@@ -44,7 +46,12 @@ def header_lines(columns: Cells) -> tuple[int, bool]:
         below = looked[i + 1 :]
         if len(below) < 2:
             break
-        if _are_import_ids(row) or _are_questions(row, below):
+        if (
+            _are_import_ids(row)
+            or _are_rules(row)
+            or _are_questions(row, below)
+            or (i == 0 and fills_gaps(names, row, below))
+        ):
             number, sure = i + 1, True
         elif not _are_names(row, below):
             break
@@ -56,6 +63,40 @@ def header_lines(columns: Cells) -> tuple[int, bool]:
 def _are_import_ids(row: Names) -> bool:
     held = [cell for cell in row if cell.strip()]
     return bool(held) and all(_IMPORT_ID.fullmatch(cell.strip()) for cell in held)
+
+
+def _are_rules(row: Names) -> bool:
+    """Tell a rule below the header, as tables printed by databases and Markdown have."""
+    held = [cell.strip() for cell in row if cell.strip()]
+    return bool(held) and all(_RULE.fullmatch(cell) for cell in held)
+
+
+def fills_gaps(names: Names, row: Names, below: Sequence[Names]) -> bool:
+    """Tell names below a header of groups: they stand where it has none, with a gap elsewhere.
+
+    ``id, income, , hours,`` above ``, 2019, 2020, 2019, 2020``: a record would have an id.
+    """
+    gaps = [j for j, name in enumerate(names) if not name.strip()]
+    if not gaps or gaps == [0] or not all(row[j].strip() for j in gaps):
+        return False
+    same = ("", *(name.strip() for name in names))  # a name may reach down to this line
+    open_ = [j for j, name in enumerate(names) if name.strip() and row[j].strip() in same]
+    return any(sum(bool(r[j].strip()) for r in below) >= 0.9 * len(below) for j in open_)
+
+
+def group_names(names: Names, row: Names) -> tuple[str, ...]:
+    """Name columns by the header of their group and the line below it: "income 2019".
+
+    >>> group_names(["id", "income", "", "town"], ["", "2019", "2020", "Open-Ended Response"])
+    ('id', 'income 2019', 'income 2020', 'town')
+    """
+    made, group = [], ""
+    for j, (name, own) in enumerate(zip(names, row, strict=True)):
+        group = name.strip() or group
+        grouped = not name.strip() or (j + 1 < len(names) and not names[j + 1].strip())
+        own = own.strip()
+        made.append(f"{group} {own}".strip() if grouped and own != group else name.strip() or group)
+    return tuple(made)
 
 
 def _are_questions(row: Names, below: Sequence[Names]) -> bool:
@@ -112,10 +153,11 @@ def header_lines_note(left_out: Sequence[int]) -> Note:
 
 def repeated_headers(names: Names, columns: Cells) -> NDArray[np.bool_]:
     """Tell which records repeat the header, as in exports pasted below each other."""
-    held = [(plain(name), column) for name, column in zip(names, columns, strict=True)]
+    held = [(plain(name).lower(), column) for name, column in zip(names, columns, strict=True)]
     hit: pa.ChunkedArray | None = None
     for name, column in held:
-        equal = pc.equal(pc.utf8_normalize(pc.utf8_trim_whitespace(column), "NFC"), name)
+        trimmed = pc.utf8_lower(pc.utf8_trim_whitespace(column))
+        equal = pc.equal(pc.utf8_normalize(trimmed, "NFC"), name)
         hit = equal if hit is None else pc.and_(hit, equal)
         if not pc.any(hit).as_py():
             break
@@ -158,10 +200,13 @@ def second_table(
     Returns:
         How many records the first table has and the position of the other header, or None.
     """
-    if len(names) < 2 or not blanks:
+    if len(names) < 2:
         return None
     gaps = np.unique(np.searchsorted(lines, np.asarray(blanks[:_MOST_GAPS], np.int32)))
     odd = set(irregular)
+    at_once = _texts_below_numbers(columns)
+    if at_once and at_once not in gaps and _other_kind(names, columns, at_once):
+        return at_once, at_once
     for first in (int(gap) for gap in gaps if 2 <= gap < len(lines) - 2):
         near = rows(columns, first, 3)
         header = next((i for i, row in enumerate(near) if filled(row) > 1), None)
@@ -171,6 +216,35 @@ def second_table(
         if _begins_a_table(names, columns, first, first + header, all(at in odd for at in after)):
             return first, first + header
     return None
+
+
+def _texts_below_numbers(columns: Cells) -> int:
+    """Return the first record that has a text where all before it have numbers; 0 if none has."""
+    found = 0
+    for column in columns[:_LOOKED_AT]:
+        numbers = pc.match_substring_regex(column, r"^[^A-Za-z]*[0-9][^A-Za-z]*$")
+        first = pc.index(numbers, False).as_py()
+        if first >= _MOST_LINES and (not found or first < found):
+            found = int(first)
+    return found
+
+
+def _other_kind(names: Names, columns: Cells, first: int) -> bool:
+    """Tell a header without a gap before it: texts in numbers' places, each unlike its column."""
+    row = [plain(cell) for cell in rows(columns, first, 1)[0]]
+    below = rows(columns, first + 1, _LOOKED_AT)
+    number = typed = 0
+    for j, cell in enumerate(row):
+        above = [r[j] for r in rows(columns, max(0, first - 50), min(first, 50))]
+        numbers = sum(map(readings.is_number, above)) >= 0.8 * len(above)
+        number += numbers and not readings.is_number(cell)
+        typed += numbers
+    return (
+        all(cell and not readings.is_missing_token(cell) for cell in row)
+        and number == typed > 0
+        and len(below) >= 2
+        and _begins_a_table(names, columns, first, first, all_odd=False)
+    )
 
 
 def _begins_a_table(names: Names, columns: Cells, first: int, header: int, all_odd: bool) -> bool:
@@ -215,13 +289,46 @@ def second_table_note(line: int, last: int, end: int) -> Note:
 # -- columns ------------------------------------------------------------------------------------
 
 
-def empty_columns_note(positions: Sequence[int]) -> Note:
+def empty_columns_note(positions: Sequence[int], width: int) -> Note:
     """Say that columns without a name and without a cell were left out."""
+    ends = {*range(len(positions)), *range(width - len(positions), width)}
+    between = any(j not in ends for j in positions)
     shown = ", ".join(str(j + 1) for j in positions[:SHOWN])
     shown += " and others" if len(positions) > SHOWN else ""
     many = len(positions) > 1
+    where = (
+        "two tables side by side, perhaps: take the columns of one only"
+        if between
+        else "separators at the lines' ends, perhaps"
+    )
     return Note(
         "W_EMPTY_COLUMNS",
         f"{'Columns' if many else 'Column'} {shown} {'have' if many else 'has'} no name and "
-        f"hold{'' if many else 's'} nothing: separators at the lines' ends, perhaps. Left out.",
+        f"hold{'' if many else 's'} nothing: {where}. Left out.",
+    )
+
+
+# -- totals ----------------------------------------------------------------------------------------
+
+
+def totals_inside(columns: Cells) -> NDArray[np.intp]:
+    """Return the records that begin with a word such as "Subtotal" and hold numbers only."""
+    if len(columns) < 2:
+        return np.zeros(0, np.intp)
+    begin = pc.match_substring_regex(columns[0], r"(?i)^\s*(grand |sub-?)?(total|summe|somme)\b")
+    places = np.flatnonzero(np.asarray(begin.combine_chunks()))[:_LOOKED_AT]
+    held = [[column[int(place)].as_py() for column in columns[1:]] for place in places]
+    fine = [all(not c.strip() or readings.is_number(c) for c in cells) for cells in held]
+    kept: NDArray[np.intp] = places[np.asarray(fine, np.bool_)]
+    return kept
+
+
+def totals_note(lines: Sequence[int]) -> Note:
+    """Say that records inside the table seem to be totals."""
+    where = lines_text(lines)
+    return Note(
+        "W_TOTALS_INSIDE",
+        f"{where[0].upper()}{where[1:]} {were(len(lines), 'begins', 'begin')} with a word for a "
+        "total: no person, perhaps, yet counted as one. Delete such lines from the file.",
+        lines=tuple(lines[:SHOWN]),
     )

@@ -52,6 +52,9 @@ class Proposal(Exact):
         declared: What the file itself declares for the column (value labels of a survey's file).
         day_first: Whether its dates begin with the day.
         ambiguous: Whether nothing in its dates tells which part is the day.
+        undated: Values among its dates that are no day (30 February, 00000000).
+        short_years: Whether a year among its dates has two digits only.
+        mixed_units: Whether its numbers have several currencies, or a percent sign here and there.
     """
 
     column: str
@@ -79,6 +82,9 @@ class Proposal(Exact):
     declared: Attribute | None = None
     day_first: bool = True
     ambiguous: bool = False
+    undated: tuple[str, ...] = ()
+    short_years: bool = False
+    mixed_units: bool = False
 
     def __repr__(self) -> str:
         return f"Proposal({self.label!r}, {self.kind}, keep={self.keep}; its values are private)"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -15,14 +17,21 @@ from engine.ingest import readings
 from engine.ingest.notes import Note, Offer, counted, lines_text, were
 from engine.ingest.preview import Preview
 from engine.ingest.proposal import Proposal
+from engine.ingest.scales import is_bands
 
 LOOKED_AT = 200
 """Columns that are asked about; a page shows no more."""
 _COUNT_NAME = re.compile(
-    r"(n|nr|no|count|counts|freq|frequency|frequencies|number|persons|people|cases|obs|"
-    r"observations|weight|anzahl|häufigkeit|fälle|personen|effectif|nombre|numero|número|"
-    r"frecuencia)([\s_.-]?(of[\s_.-])?(persons|people|cases|rows|records|obs))?",
+    r"[_.]*(n|nr|no|count|counts|freq|frequency|frequencies|number|persons|people|cases|obs|"
+    r"observations|respondents|population|total|weight|anzahl|häufigkeit|fälle|personen|"
+    r"bevölkerung|effectifs?|nombre|numero|número|frecuencia|cantidad|población|conteggio|"
+    r"frequenza|numerosità|quantidade|frequência|população|aantal|frequentie|antal|antall|lukumäärä|"
+    r"liczba|liczebność|počet|число|количество|численность|人数|人口)"
+    r"([\s_.-]?(of[\s_.-])?(persons|people|cases|rows|records|obs|observations))?[_.]*",
     re.IGNORECASE,
+)
+_SHARE_NAME = re.compile(
+    r"%|per ?cent|share|proportion|rate|anteil|prozent|pourcentage|porcentaje", re.IGNORECASE
 )
 _THOUSANDS = re.compile(r"[-+]?(?!0\.)\d{1,3}(\.\d{3})+", re.ASCII)
 
@@ -32,6 +41,7 @@ def questions(preview: Preview) -> Iterator[Note]:
     proposals = preview.attributes(*preview.labels[:LOOKED_AT])
     if preview.choices.get("counts") is None:
         yield from _counted_already(preview, proposals)
+        yield from _cross_table(preview, proposals)
     if preview.choices.get("person") is None:
         yield from _whose_row(proposals)
     for proposal in proposals:
@@ -86,6 +96,17 @@ def _column_questions(preview: Preview, proposal: Proposal) -> Iterator[Note]:
             offers=(Offer(f"{named} mean missing here", {}, label, {"missing_codes": codes}),),
         )
     yield from _spelling_questions(preview, proposal)
+    yield from _date_questions(preview, proposal)
+    if proposal.mixed_units:
+        yield Note(
+            "W_MIXED_UNITS",
+            f"{_named(proposal)} has numbers with several currencies or units, or a percent sign "
+            "in some cells only: all are read as plain numbers. Write them in one unit, or leave "
+            "the column out.",
+            columns=column,
+            choice="keep",
+            offers=(Offer("Leave the column out", {}, label, {"keep": False}),),
+        )
     if proposal.infinite:
         yield Note(
             "W_INFINITE",
@@ -95,6 +116,40 @@ def _column_questions(preview: Preview, proposal: Proposal) -> Iterator[Note]:
             columns=column,
             choice="outside",
             offers=(Offer("Count them as Other", {}, label, {"outside": "other"}),),
+        )
+
+
+def _date_questions(preview: Preview, proposal: Proposal) -> Iterator[Note]:
+    column, label = (proposal.column,), proposal.label
+    undated = tuple(v for v in proposal.undated if v not in proposal.said_missing)
+    if proposal.kind == "date" and undated:
+        cells = cells_of(preview, proposal, undated)
+        yield Note(
+            "W_NO_DATE",
+            f"{_named(proposal)} holds dates, and in {counted(cells, 'cell')} what is no day (such "
+            'as 30 February or 00000000): counted as a value of its own, "(no date)".',
+            columns=column,
+            choice="missing",
+            offers=(Offer("They mean missing", {}, label, {"missing_codes": undated}),),
+        )
+    if proposal.short_years:
+        yield Note(
+            "W_SHORT_YEARS",
+            f"{_named(proposal)} has dates with two digits for the year: 50 to 99 are read as 1950 "
+            "to 1999, 00 to 49 as 2000 to 2049. Write years with four digits if that is wrong.",
+            columns=column,
+        )
+    if proposal.ambiguous:
+        yield Note(
+            "W_DAY_OR_MONTH",
+            f"Nothing in {_named(proposal).lower()} tells whether the day or the month stands "
+            "first; the day was taken. Years are the same either way.",
+            columns=column,
+            choice="dates",
+            offers=(
+                Offer("The month stands first", {"dates": "month first"}),
+                Offer("The day stands first", {"dates": "day first"}),
+            ),
         )
 
 
@@ -167,13 +222,16 @@ def _counted_already(preview: Preview, proposals: Sequence[Proposal]) -> Iterato
     if rows < 2 or len(proposals) < 2 or len(preview.labels) > LOOKED_AT:
         return
     named = [p for p in proposals if _COUNT_NAME.fullmatch(p.label.strip())]
+    named = named or _full_crossing(rows, proposals)
+    shares = [p.column for p in proposals if _SHARE_NAME.search(p.label) and p not in named]
     for proposal in named[-1:]:
         weak = len(proposal.label.strip()) <= 2
         if not _are_counts(preview.texts(proposal.column), at_least=5 if weak else 1):
             continue
-        if any(p.kind in ("numeric", "date") for p in proposals if p is not proposal):
+        rest = [p for p in proposals if p is not proposal and p.column not in shares]
+        if not rest or any(p.kind in ("numeric", "date") for p in rest):
             continue
-        others = preview.frame.drop(columns=[proposal.column])
+        others = preview.frame.drop(columns=[proposal.column, *shares])
         if bool(others.duplicated().any()):
             continue
         yield Note(
@@ -187,6 +245,35 @@ def _counted_already(preview: Preview, proposals: Sequence[Proposal]) -> Iterato
                 Offer("Each row is one person", {"counts": ""}),
             ),
         )
+
+
+def _full_crossing(rows: int, proposals: Sequence[Proposal]) -> list[Proposal]:
+    """Find the one column of numbers beside categories all of whose combinations stand there."""
+    found = []
+    for proposal in proposals:
+        rest = [p for p in proposals if p is not proposal]
+        sizes = [p.distinct + p.has_missing for p in rest]
+        listed = all(p.kind in ("categorical", "ordinal", "yes/no") for p in rest)
+        crossed = len(sizes) > 1 and min(sizes) > 1 and math.prod(sizes) == rows
+        if proposal.bounds is not None and rows >= 6 and listed and crossed:
+            found.append(proposal)
+    return found if len(found) == 1 else []
+
+
+def _cross_table(preview: Preview, proposals: Sequence[Proposal]) -> Iterator[Note]:
+    """Say so where columns are called like values of one scale and hold whole numbers."""
+    names = [p.label.strip() for p in proposals[1:]]
+    if len(names) < 2 or len(names) > 40 or not is_bands(names):
+        return
+    if not all(_are_counts(preview.texts(p.column), at_least=1) for p in proposals[1:]):
+        return
+    yield Note(
+        "W_CROSS_TABLE",
+        "The columns are called like values of one scale (18-24, 25-44) and hold whole numbers: a "
+        "table of counts, perhaps. As it stands a row counts as one person. Write it with one "
+        "line for each combination and a column of counts.",
+        columns=tuple(p.column for p in proposals[1:6]),
+    )
 
 
 def _are_counts(texts: pa.ChunkedArray, *, at_least: float) -> bool:
@@ -227,22 +314,25 @@ def expanded(
 # -- marks for thousands ------------------------------------------------------------------------
 
 
-def maybe_thousands(columns: Sequence[pa.ChunkedArray], lines: np.ndarray) -> Note | None:
-    """Say where a dot may set thousands apart: 1.234 in every number that has a dot."""
+def maybe_thousands(
+    columns: Sequence[pa.ChunkedArray], lines: np.ndarray, mark: Literal[".", ","] = "."
+) -> Note | None:
+    """Say where a decimal mark may set thousands apart: 1.234 in every number that has one."""
     for j, column in enumerate(columns[:LOOKED_AT]):
         held = column.slice(0, 20_000)
-        dotted = pc.match_substring(held, ".")
-        cells = held.filter(dotted).to_pylist()
+        marked = pc.match_substring(held, mark)
+        cells = [cell.replace(mark, ".") for cell in held.filter(marked).to_pylist()]
         if not cells or not all(_THOUSANDS.fullmatch(cell.strip()) for cell in cells):
             continue
-        first = int(lines[int(np.argmax(np.asarray(dotted.combine_chunks())))])
+        first = int(lines[int(np.argmax(np.asarray(marked.combine_chunks())))])
+        name, other = ("dots", ",") if mark == "." else ("commas", ".")
         return Note(
             "W_THOUSANDS",
-            f"The dots of column {j + 1} ({lines_text([first])} first) may set thousands apart: "
-            "1.234 is read as a little more than one. Say so if it is one thousand and more.",
+            f"The {name} of column {j + 1} ({lines_text([first])} first) may set thousands apart: "
+            f"1{mark}234 is read as a little more than one. Say so if it is one thousand and more.",
             lines=(first,),
             columns=(f"c{j}",),
             choice="decimal",
-            offers=(Offer("The dots set thousands apart", {"decimal": ","}),),
+            offers=(Offer(f"The {name} set thousands apart", {"decimal": other}),),
         )
     return None

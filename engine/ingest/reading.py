@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.errors import DataError
-from engine.ingest import content
+from engine.ingest import content, foreign
 from engine.ingest.choices import Choices
 from engine.ingest.delimited import Progress
 from engine.ingest.limits import Limits
@@ -62,7 +62,7 @@ def read(
         data = content.gunzip(data, limits)
         kind = content.kind_of(data)
         if kind == "gzip":
-            raise content.refused("an archive inside an archive")
+            raise foreign.refused("an archive inside an archive")
     if asked.format is not None and asked.format != kind:
         raise DataError(
             f"The file holds {kind}, not {asked.format}. Leave the format to be found from the "

@@ -36,10 +36,32 @@ MISSING_TOKENS = frozenset(
 """Texts that often mean "no answer". They are public words, so a message may show them."""
 
 
+WORDS = (
+    r"(?i)\(?(?:do(?:n['’]?t|es ?n['’]?t| not) know|refused|refusal|"
+    r"no answer|not answered|no response|not applicable|not available|not asked|"
+    r"not stated|not reported|not recorded|system missing|prefer not to (?:say|answer)|"
+    r"missing|unknown|blank|empty|leer|keine angabe|keine antwort|"
+    r"k\. ?a\.|weiß (?:ich )?nicht|weiss (?:ich )?nicht|unbekannt|verweigert|entfällt|"
+    r"sans réponse|non[- ]réponse|ne sait pas|ne se prononce pas|non renseignée?|inconnue?|"
+    r"no sabe|no contesta|sin respuesta|sin dato|sin datos|desconocido|não sabe|não respondeu|"
+    r"sem resposta|non sa|non risponde|non risposta|weet niet|geen antwoord|onbekend|"
+    r"vet ej|vet inte|ej svar|ved ikke|vet ikke|ikke oppgitt|uoplyst|en osaa sanoa|"
+    r"brak danych|nie wiem|odmowa|nevím|nem tudja|bilmiyorum|не знаю|нет ответа|нет данных|"
+    r"затрудняюсь ответить|不知道|不明|無回答|未回答|わからない|모름|무응답)\)?"
+)
+"""The same in whole words, in whatever capitals (as Arrow's expressions are written, too)."""
+_WORDS = re.compile(WORDS)
+
+
 def is_missing_token(cell: str) -> bool:
     """Tell whether a cell is empty or a common sign for "missing"."""
     cell = cell.strip()
-    return not cell or cell in MISSING_TOKENS or is_extended_missing(cell)
+    return (
+        not cell
+        or cell in MISSING_TOKENS
+        or is_extended_missing(cell)
+        or (len(cell) < 40 and _WORDS.fullmatch(cell) is not None)
+    )
 
 
 def is_extended_missing(cell: str) -> bool:
@@ -83,15 +105,26 @@ MONTHS = {
     name: i
     for i, names in enumerate(
         (
-            "jan january januar jänner janvier enero ene gennaio",
-            "feb february februar février fév febrero febbraio",
-            "mar march märz mrz mär mars marzo", "apr april avril avr abril abr aprile",
-            "may mai mayo maggio", "jun june juni juin junio giugno",
-            "jul july juli juillet juil julio luglio", "aug august août agosto ago",
-            "sep sept september septembre septiembre settembre",
-            "oct october oktober okt octobre octubre ottobre",
-            "nov november novembre noviembre",
-            "dec december dezember dez décembre déc diciembre dic dicembre",
+            "jan january januar jänner janvier enero ene gennaio januari janeiro styczeń leden "
+            "tammikuu ocak январь января",
+            "feb february februar février fév febrero febbraio februari fevereiro fev luty únor "
+            "helmikuu şubat февраль февраля",
+            "mar march märz mrz mär mars marzo maart mrt março marzec březen maaliskuu mart март "
+            "марта",
+            "apr april avril avr abril abr aprile kwiecień duben huhtikuu nisan апрель апреля",
+            "may mai mayo maggio mei maj maio květen toukokuu mayıs май мая",
+            "jun june juni juin junio giugno junho czerwiec červen kesäkuu haziran июнь июня",
+            "jul july juli juillet juil julio luglio julho lipiec červenec heinäkuu temmuz июль "
+            "июля",
+            "aug august août agosto ago augustus augusti sierpień srpen elokuu ağustos август "
+            "августа",
+            "sep sept september septembre septiembre settembre setembro wrzesień září syyskuu "
+            "eylül сентябрь сентября",
+            "oct october oktober okt octobre octubre ottobre outubro out październik říjen "
+            "lokakuu ekim октябрь октября",
+            "nov november novembre noviembre novembro listopad marraskuu kasım ноябрь ноября",
+            "dec december dezember dez décembre déc diciembre dic dicembre dezembro grudzień "
+            "prosinec joulukuu aralık декабрь декабря",
         ),
         start=1,
     )
@@ -101,19 +134,25 @@ _CLOCK = r"(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s?(?:[AaPp][Mm])?(?:Z|[+-
 _YEAR_FIRST = re.compile(rf"(\d{{4}})[-/.](\d{{1,2}})[-/.](\d{{1,2}}){_CLOCK}", re.ASCII)
 _YEAR_LAST = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}|\d{{2}}){_CLOCK}", re.ASCII)
 _YEAR_MONTH = re.compile(r"(\d{4})-(0[1-9]|1[0-2])", re.ASCII)
-_PACKED = re.compile(r"(1[89]\d\d|20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])", re.ASCII)
+_WEEKDAY = re.compile(r"[^\W\d_]{2,10}\.?,? (?=\d)|[^\W\d_]{2,10}\.?, (?=[^\W\d_])")
+_OF = re.compile(r"(\d{1,2}) de ([^\W\d_]{3,10}) (?:de|del) (\d{4})", re.IGNORECASE)
+_PACKED = re.compile(
+    r"(1[89]\d\d|20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])"
+    r"(?:[ T]?(?:[01]\d|2[0-3])[0-5]\d(?:[0-5]\d)?Z?)?",
+    re.ASCII,
+)
 _PACKED_NAMED = re.compile(
     r"(\d{1,2})([^\W\d_]{3})(\d{4}|\d{2})(?::\d{2}:\d{2}:\d{2}(?:\.\d+)?)?", re.ASCII
 )
 _QUARTER = re.compile(r"(\d{4})[ -]?Q([1-4])", re.ASCII)
 _NAMED = re.compile(
-    rf"(?:(\d{{1,2}})[ .-]{{1,2}})?([^\W\d_]{{3,9}})\.?[ ,.-]{{1,2}}"
+    rf"(?:(\d{{1,2}})[ .-]{{1,2}})?([^\W\d_]{{3,12}})\.?[ ,.-]{{1,2}}"
     rf"(?:(\d{{1,2}}), )?(\d{{4}}|\d{{2}}){_CLOCK}"
 )
 
 
 def is_packed_date(cell: str) -> bool:
-    """Tell whether a cell is eight digits that make a day: 19450328."""
+    """Tell whether a cell is digits that make a day, with or without a time: 19450328."""
     return _PACKED.fullmatch(cell.strip()) is not None and is_date(cell)
 
 
@@ -152,6 +191,10 @@ def _date(cell: str, day_first: bool) -> dt.date | None:
         return dt.date(int(found[1]), int(found[2]), int(found[3]))
     if (found := _PACKED_NAMED.fullmatch(cell)) and found[2].lower() in MONTHS:
         return dt.date(_century(found[3]), MONTHS[found[2].lower()], int(found[1]))
+    if found := _OF.fullmatch(cell):
+        cell = f"{found[1]} {found[2]} {found[3]}"
+    elif _WEEKDAY.match(cell) and not _NAMED.fullmatch(cell):
+        return _date(_WEEKDAY.sub("", cell, count=1), day_first)
     if (found := _NAMED.fullmatch(cell)) and found[2].lower() in MONTHS:
         day = int(found[1] or found[3] or 1)
         return dt.date(_century(found[4]), MONTHS[found[2].lower()], day)
@@ -161,6 +204,32 @@ def _date(cell: str, day_first: bool) -> dt.date | None:
 def _century(year: str) -> int:
     number = int(year)
     return number if len(year) == 4 else 2000 + number if number < 50 else 1900 + number
+
+
+def has_short_year(cell: str) -> bool:
+    """Tell whether the year of a date has two digits only, so that its century is a guess.
+
+    >>> has_short_year("3.4.31"), has_short_year("3.4.1931")
+    (True, False)
+    """
+    for pattern, group in ((_YEAR_LAST, 4), (_PACKED_NAMED, 3), (_NAMED, 4)):
+        if found := pattern.fullmatch(cell.strip()):
+            return len(found[group]) == 2
+    return False
+
+
+def mixes_units(cells: Iterable[str]) -> bool:
+    """Tell whether numbers have several currencies, or a percent sign in some cells only.
+
+    >>> mixes_units(["€ 5", "$ 5"]), mixes_units(["5%", "0.05"]), mixes_units(["€ 5", "5"])
+    (True, True, False)
+    """
+    signs, plain = set(), False
+    for cell in cells:
+        held = set(re.findall(rf"[{CURRENCY}%]|USD|EUR|GBP|CHF", cell))
+        signs |= held
+        plain |= not held
+    return len(signs) > 1 or (signs == {"%"} and plain)
 
 
 def first_is_day(cells: Iterable[str]) -> tuple[bool | None, bool]:

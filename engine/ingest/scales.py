@@ -59,6 +59,17 @@ _WEEKDAYS = tuple(
         "lundi mardi mercredi jeudi vendredi samedi dimanche",
         "lunes martes miércoles jueves viernes sábado domingo",
         "lunedì martedì mercoledì giovedì venerdì sabato domenica",
+        "lun mar mer jeu ven sam dim",
+        "lun mar mié jue vie sáb dom",
+        "ma di wo do vr za zo",
+        "maandag dinsdag woensdag donderdag vrijdag zaterdag zondag",
+        "mån tis ons tors fre lör sön",
+        "måndag tisdag onsdag torsdag fredag lördag söndag",
+        "mandag tirsdag onsdag torsdag fredag lørdag søndag",
+        "segunda-feira terça-feira quarta-feira quinta-feira sexta-feira sábado domingo",
+        "segunda terça quarta quinta sexta sábado domingo",
+        "poniedziałek wtorek środa czwartek piątek sobota niedziela",
+        "понедельник вторник среда четверг пятница суббота воскресенье",
     )
 )
 _LIKERT: tuple[tuple[str, ...], ...] = (
@@ -102,8 +113,37 @@ _LIKERT: tuple[tuple[str, ...], ...] = (
     ("first", "second", "third", "fourth", "fifth"),
     ("1st", "2nd", "3rd", "4th", "5th"),
     ("travel_rarely", "travel_frequently"),
+    ("pas du tout d'accord", "tout à fait en désaccord", "plutôt en désaccord", "en désaccord",
+     "neutre", "plutôt d'accord", "d'accord", "tout à fait d'accord"),
+    ("totalmente en desacuerdo", "muy en desacuerdo", "en desacuerdo", "neutral",
+     "ni de acuerdo ni en desacuerdo", "de acuerdo", "muy de acuerdo", "totalmente de acuerdo"),
+    ("discordo totalmente", "discordo", "não concordo nem discordo", "neutro", "concordo",
+     "concordo totalmente"),
+    ("helemaal mee oneens", "zeer mee oneens", "mee oneens", "oneens", "neutraal",
+     "niet mee eens, niet mee oneens", "eens", "mee eens", "zeer mee eens", "helemaal mee eens"),
+    ("per niente d'accordo", "poco d'accordo", "né d'accordo né in disaccordo",
+     "abbastanza d'accordo", "d'accordo", "molto d'accordo"),
+    ("disagree strongly", "disagree", "neither agree nor disagree", "neither", "agree",
+     "agree strongly"),
+    ("not at all", "a little", "not much", "somewhat", "some", "quite a bit", "a lot",
+     "a great deal"),
+    ("never", "less than once a year", "once a year", "a few times a year",
+     "less than once a month", "less often", "once a month", "monthly", "2-3 times a month",
+     "once a week", "weekly", "several times a week", "every day", "daily",
+     "several times a day"),
+    ("sehr gut", "gut", "befriedigend", "ausreichend", "mangelhaft", "ungenügend"),
+    ("no education", "none", "primary", "lower secondary", "secondary", "upper secondary",
+     "post-secondary", "tertiary", "higher"),
+    ("very low", "low", "med", "high", "very high"), ("low", "mid", "high"),
+    ("muy bajo", "bajo", "medio", "alto", "muy alto"),
+    ("très faible", "faible", "moyen", "élevé", "très élevé"),
+    ("zeer laag", "laag", "midden", "gemiddeld", "hoog", "zeer hoog"),
+    ("basso", "medio", "alto"), ("baixo", "médio", "alto"),
     ("lt high school", "high school", "junior college", "bachelor", "graduate"),
 )  # fmt: skip
+_NUMBERED = re.compile(r"\(?(\d{1,3})\s*(?:[-–.:=)]\s*\S.*)?", re.DOTALL)
+_QUARTER_FIRST = re.compile(r"[qtk]([1-4])[ -/]?(\d{4})")
+_QUARTER_LAST = re.compile(r"(\d{4})[ -/]?[qtk]([1-4])")
 _SCALES = (*_LIKERT, *_WEEKDAYS)
 _ASIDE = re.compile(
     r"do(?:n['’]?t| not) know|dk|not sure|unsure|no opinion|refused|refusal|no answer|"
@@ -129,6 +169,8 @@ def is_scale(values: Sequence[str], label: str) -> bool:
         return True
     if _scale_of(plain) is not None or is_school_years(plain) or _are_seasons(plain):
         return True
+    if _steps(plain) is not None or all(_quarter(v) is not None for v in plain):
+        return True
     if re.search(r"grade", label, re.IGNORECASE) and all(
         re.fullmatch(r"[a-g][1-5+-]?", v) for v in plain
     ):
@@ -136,6 +178,16 @@ def is_scale(values: Sequence[str], label: str) -> bool:
     bands = [v for v in plain if _band(v) is not None]
     real = [v for v in bands if not readings.is_number(v)]
     return len(real) >= 2 and len(bands) >= len(plain) - 1
+
+
+def is_bands(values: Sequence[str]) -> bool:
+    """Tell whether all values are bands of numbers, and at least two of them are no plain numbers.
+
+    >>> is_bands(["18-24", "25-44", "45+"]), is_bands(["2019", "2020"])
+    (True, False)
+    """
+    bands = [value for value in values if _band(value.casefold()) is not None]
+    return len(bands) == len(values) and sum(not readings.is_number(v) for v in bands) >= 2
 
 
 def is_school_years(values: Sequence[str]) -> bool:
@@ -167,6 +219,24 @@ def _season(value: str) -> float | None:
     if (found := _SEASON_LAST.fullmatch(value)) and found[2] in _SEASONS:
         return 10 * int(found[1]) + _SEASONS[found[2]]
     return None
+
+
+def _quarter(value: str) -> int | None:
+    value = value.casefold().strip()
+    if found := _QUARTER_FIRST.fullmatch(value):
+        return 4 * int(found[2]) + int(found[1])
+    found = _QUARTER_LAST.fullmatch(value)
+    return 4 * int(found[1]) + int(found[2]) if found else None
+
+
+def _steps(values: Sequence[str]) -> dict[str, int] | None:
+    """Return the number that each value begins with ("1 - never"), where they number steps."""
+    found = {value: _NUMBERED.fullmatch(value) for value in values}
+    steps = {value: int(hit[1]) for value, hit in found.items() if hit}
+    worded = sum(not value.isdecimal() for value in steps)
+    if len(steps) < len(found) or not worded or len(set(steps.values())) < len(steps):
+        return None
+    return steps if max(steps.values()) - min(steps.values()) <= 2 * len(steps) + 90 else None
 
 
 def _scale_of(plain: Sequence[str]) -> dict[str, int] | None:
@@ -235,6 +305,11 @@ def ordered(values: Sequence[str], decimal: str = ".") -> tuple[str, ...]:
         some = scale
         steps.sort(key=lambda v: some[v.casefold().strip()])
         return (*steps, *sorted(aside, key=lambda v: _order(v, decimal)))
+    numbered = _steps(steps)
+    if numbered is not None and len(steps) > 1:
+        places = numbered
+        steps.sort(key=lambda v: places[v])
+        return (*steps, *sorted(aside, key=lambda v: _order(v, decimal)))
     if is_scale(values, ""):
         steps.sort(key=lambda v: _order(v, decimal))
         return (*steps, *sorted(aside, key=lambda v: _order(v, decimal)))
@@ -251,6 +326,8 @@ def _order(value: str, decimal: str) -> tuple[int, float, int, list[tuple[int, i
         return 1, float(year), 0, [], value
     if (season := _season(value)) is not None:
         return 1, season, 0, [], value
+    if (quarter := _quarter(value)) is not None:
+        return 1, float(quarter), 0, [], value
     day = readings.date(value, day_first=True)
     if day is not None:
         return 1, float(day.toordinal()), 0, [], value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,7 +20,7 @@ from engine.ingest.content import check_zip
 from engine.ingest.delimited import CELLS_AT_ONCE, Chunk, Progress
 from engine.ingest.draft import Draft, any_text
 from engine.ingest.limits import Limits
-from engine.ingest.notes import Note, counted
+from engine.ingest.notes import Note, Offer, counted, were
 
 
 class Workbook(Exact):
@@ -28,36 +28,54 @@ class Workbook(Exact):
 
     Args:
         data: The file.
-        sheet: Name of the sheet, or its position from 0; None takes the first that holds anything.
+        sheet: Name of the sheet, or its position from 0; None takes the first that is not hidden
+            and has several columns and rows, or the first that holds anything.
         limits: Sizes to keep to.
+        merged: Whether merged cells that reach over several rows give each its value.
 
     Raises:
         DataError: If the workbook cannot be opened (``E_FORMAT``), holds nothing (``E_EMPTY``), has
             no such sheet (``E_SHEET``), or is too large (``E_TOO_LARGE``).
     """
 
-    def __init__(self, data: bytes, sheet: str | int | None, limits: Limits) -> None:
+    def __init__(
+        self, data: bytes, sheet: str | int | None, limits: Limits, *, merged: bool = True
+    ) -> None:
         if data[:2] == b"PK":
             check_zip(data, limits)
         with _opening():
             self._book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
-        self.names = tuple(
-            found.name
+        sheets = [
+            found
             for found in self._book.sheets_metadata
             if found.typ == calamine.SheetTypeEnum.WorkSheet
-        )
+        ]
+        self.names = tuple(found.name for found in sheets)
+        seen = calamine.SheetVisibleEnum.Visible
+        self._hidden = {found.name for found in sheets if found.visible != seen}
         if not self.names:
             raise _unreadable("without a sheet of cells")
         self._sheet, self.name = self._open(sheet, limits)
         self.width = self._sheet.width
         self.notes = self._notes(sheet)
+        spans = (self._sheet.merged_cell_ranges or []) if merged else []
+        left = (self._sheet.start or (0, 0))[1]  # rows above the table come too, columns do not
+        self.merged = sorted(
+            (first, column - left, last)
+            for (first, column), (last, _) in spans
+            if last > first and column >= left
+        )
 
     def _open(self, sheet: str | int | None, limits: Limits) -> tuple[calamine.CalamineSheet, str]:
         if sheet is None:
-            for name in self.names:
+            first: tuple[calamine.CalamineSheet, str] | None = None
+            for name in sorted(self.names, key=lambda name: name in self._hidden):
                 found = self._load(name, limits)
-                if found.height:
+                if found.height > 1 and found.width > 1:
                     return found, name
+                first = first or ((found, name) if found.height else None)
+            if first is not None:
+                return first
             raise DataError(
                 "No sheet of the workbook holds anything; a table needs at least a row of names. "
                 "Choose another file.",
@@ -98,6 +116,11 @@ class Workbook(Exact):
                 "one can "
                 "be chosen.",
                 choice="sheet",
+                offers=tuple(
+                    Offer(f"Read sheet {i + 1} ({name[:40]})", {"sheet": name})
+                    for i, name in enumerate(self.names)
+                    if name != self.name and name not in self._hidden
+                )[:4],
             )
         ]
 
@@ -105,14 +128,50 @@ class Workbook(Exact):
         rows: list[list[str]] = []
         number = max(1, CELLS_AT_ONCE // max(1, self.width))
         line = 1  # rows above the first used one come too, so lines are those a person sees
-        for cells in self._sheet.iter_rows():
+        filled = self._filled()
+        for place, cells in enumerate(self._sheet.iter_rows()):
             rows.append([text(cell) for cell in cells])
+            if self.merged:
+                filled(place, rows[-1])
             if len(rows) == number:
                 yield Chunk(rows, range(line, line + len(rows)))
                 line += len(rows)
                 rows = []
         if rows:
             yield Chunk(rows, range(line, line + len(rows)))
+
+    def _filled(self) -> Callable[[int, list[str]], None]:
+        """Return a function that gives a row the values of merged cells that began above it."""
+        waiting = list(reversed(self.merged))
+        open_: dict[int, tuple[int, str]] = {}  # column: last row, value
+
+        def fill(place: int, row: list[str]) -> None:
+            for column, (last, value) in list(open_.items()):
+                if place > last:
+                    del open_[column]
+                elif column < len(row) and not row[column]:
+                    row[column] = value
+            while waiting and waiting[-1][0] <= place:
+                _, column, last = waiting.pop()
+                if column < len(row):
+                    open_[column] = (last, row[column])
+
+        return fill
+
+    def merged_note(self, header_line: int) -> list[Note]:
+        """Say that merged cells below the header were repeated."""
+        number = sum(last >= header_line for _, _, last in self.merged)
+        if not number:
+            return []
+        return [
+            Note(
+                "W_MERGED",
+                f"{counted(number, 'merged cell')} {were(number, 'reaches', 'reach')} over several "
+                "rows: each of these rows was given the value.",
+                choice="merged",
+                offers=(Offer("Leave all but the first row empty", {"merged": "first"}),),
+            )
+        ]
 
 
 def text(cell: object) -> str:
@@ -163,7 +222,7 @@ def _unreadable(state: str) -> DataError:
 
 def read_workbook(data: bytes, asked: Choices, limits: Limits, progress: Progress | None) -> Draft:
     """Read one sheet of a workbook."""
-    book = Workbook(data, asked.sheet, limits)
+    book = Workbook(data, asked.sheet, limits, merged=asked.merged == "repeated")
     sample: list[structure.Record] = []
     for chunk in book:
         sample += zip(chunk.lines, chunk.rows, strict=True)
@@ -182,7 +241,7 @@ def read_workbook(data: bytes, asked: Choices, limits: Limits, progress: Progres
     names, columns = _without_phantoms(names, columns)
     choices = {
         "format": "excel", "sheet": book.name, "header_line": shape.header_line, "trim": asked.trim,
-        "last_line": int(lines[-1]) if len(lines) else shape.header_line,
+        "last_line": int(lines[-1]) if len(lines) else shape.header_line, "merged": asked.merged,
     }  # fmt: skip
     if asked.last_line is not None:
         choices["last_line"] = asked.last_line
@@ -190,6 +249,7 @@ def read_workbook(data: bytes, asked: Choices, limits: Limits, progress: Progres
         "sheet": book.names, "header_line": (0, *shape.candidates), "trim": (True, False)
     }  # fmt: skip
     first = tuple(" | ".join(row)[:500] for _, row in sample[:12])
+    notes = [*book.merged_note(shape.header_line), *notes]
     return Draft(
         names, columns, lines, [*book.notes, *shape.notes, *notes], choices, alternatives, first
     )
