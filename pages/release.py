@@ -29,8 +29,8 @@ def ask() -> None:
     running.unfinished(wanted, charged)
     ready = confirmed(wanted) and wanted.rho <= charged.left
     if st.button(
-        "Release", type="primary", key="release_start", icon=":material/verified_user:",
-        disabled=not ready,
+        "Release", key="release_start", icon=":material/verified_user:", disabled=not ready,
+        type="primary" if ready else "secondary",
     ):  # fmt: skip
         running.begin(wanted, charged)
         st.rerun()

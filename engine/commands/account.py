@@ -1,6 +1,7 @@
 """``account``: make an account of releases, list it, check its chain, export it.
 
-An account is one file. Keep copies of it; never go back to an older one after a release.
+An account is one file, or a database of PostgreSQL for several servers. Keep copies of it; never go
+back to an older one after a release.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def add(commands: Any) -> None:
         ("abandon", _abandon, "end an interrupted release; what was charged stands"),
     ):
         action = actions.add_parser(name, help=what, description=what)
-        action.add_argument("file", help="the account")
+        action.add_argument("file", help="the account: a file, or postgresql://user@host/database")
         action.set_defaults(call=call)
         if name == "list":
             action.add_argument("--json", action="store_true", help="print it as JSON")
@@ -45,8 +46,8 @@ def add(commands: Any) -> None:
 
 
 def _create(options: argparse.Namespace) -> int:
-    Account.create(options.file)
-    print(f"Made {options.file}. Keep it with the table, and keep copies.")
+    made = Account.create(options.file)
+    print(f"Made {made.store.name}. Keep it with the table, and keep copies.")
     return 0
 
 

@@ -37,7 +37,9 @@ def add(commands: Any) -> None:
     asked.add_workload(parser)
     parser.add_argument("--epsilon", type=float, required=True, help="the promise to one person")
     parser.add_argument("--delta", type=float, required=True, help="its other half, such as 1e-9")
-    parser.add_argument("--account", required=True, metavar="FILE", help="made by: account create")
+    parser.add_argument(
+        "--account", required=True, metavar="FILE", help="or address; made by: account create"
+    )
     parser.add_argument("--name", required=True, help="what the custodian calls the table")
     parser.add_argument(
         "--secret-file", metavar="FILE",

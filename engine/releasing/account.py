@@ -1,4 +1,4 @@
-"""What all releases of a table have cost together: one file that never says too little.
+"""What all releases of a table have cost together: an account that never says too little.
 
 Every charge is on the disk before what it pays for is drawn. A table is known by the hash of its
 name with a secret that its custodian declares, never by its rows. While a release is open, all that
@@ -9,41 +9,44 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
-import os
-import sqlite3
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.accounting import Charge, checked_rho, exact_sum
 from engine.errors import AccountError, BudgetError
 from engine.releasing import chain
 from engine.releasing.chain import Entry
 
+if TYPE_CHECKING:
+    from engine.releasing.store import Book
+
 LEAST_SECRET = 16
 """Fewest characters of the secret: names alone can be guessed."""
 
 
 class Account:
-    """An account in a file; ``Account.create`` makes a new one.
+    """An account in a file, or on a server for several; ``Account.create`` makes a new one.
 
     Args:
-        path: The file. A missing one is refused and never made anew: what was spent would be
+        where: The file, or an address such as ``postgresql://user@host/database`` (the extra
+            ``team``). A missing one is refused and never made anew: what was spent would be
             forgotten.
 
     Raises:
-        AccountError: If the file is missing, cannot be used, or its chain is broken
-            (``E_ACCOUNT``).
+        AccountError: If it is missing, cannot be used, or its chain is broken (``E_ACCOUNT``).
     """
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
-        if not self.path.is_file():
+    def __init__(self, where: str | Path) -> None:
+        from engine.releasing.store import Store  # SQLAlchemy: whoever rehearses does without
+
+        self.store = Store(where)
+        self.path = self.store.path
+        if self.path is not None and not self.path.is_file():
             raise AccountError(
                 f"There is no account {self.path.name!r}. Give the right path; or, if this is the "
                 "first release ever, make one: Account.create(path)."
@@ -51,23 +54,16 @@ class Account:
         self.verify()
 
     @classmethod
-    def create(cls, path: str | Path) -> Account:
+    def create(cls, where: str | Path) -> Account:
         """Make a new, empty account.
 
         Raises:
-            AccountError: If there is a file already, or none can be made.
+            AccountError: If there is one already, or none can be made.
         """
-        path = Path(path)
-        try:
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        except FileExistsError:
-            raise AccountError(f"There is a file {path.name!r} already. Open it instead.") from None
-        except OSError as error:
-            raise AccountError(
-                f"The account cannot be made ({error.strerror}). Choose another folder."
-            ) from None
-        chain.create(path)
-        return cls(path)
+        from engine.releasing import store
+
+        store.create(where)
+        return cls(where)
 
     def entries(self) -> tuple[Entry, ...]:
         """Return all entries in order, the chain checked.
@@ -75,8 +71,8 @@ class Account:
         Raises:
             AccountError: If the chain is broken (``E_ACCOUNT``).
         """
-        with chain.connected(self.path) as database:
-            return chain.every(database)
+        with self.store.reading() as book:
+            return book.every()
 
     def verify(self) -> int:
         """Check the whole chain and return the number of entries.
@@ -113,21 +109,19 @@ class Account:
             )
         identity = hmac.new(secret.encode(), name.encode(), hashlib.sha256).hexdigest()
         wanted = None if total is None else checked_rho(total)
-        with chain.connected(self.path, write=True) as database:
-            known = [
-                e for e in chain.every(database) if e.kind == "table" and e.table_id == identity
-            ]
+        with self.store.writing() as book:
+            known = [e for e in book.every() if e.kind == "table" and e.table_id == identity]
             if wanted is None and not known:
                 raise AccountError(
                     f"The account does not know a table {name!r} with this secret. Give a total if "
                     "it is new; otherwise correct the name or the secret."
                 )
             if wanted is not None and not (known and known[-1].rho == wanted):
-                chain.append(database, "table", identity, rho=wanted, note={"name": name})
+                book.append("table", identity, rho=wanted, note={"name": name})
         return TableAccount(self, identity, name)
 
     def __repr__(self) -> str:
-        return f"Account({self.path.name!r})"
+        return f"Account({self.store.name!r})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,11 +163,9 @@ class TableAccount:
         """
         opened = OpenRelease(self, uuid.uuid4().hex, uuid.uuid4().hex)
         note = {"holder": opened.holder, "settings": settings}
-        with chain.connected(self.account.path, write=True) as database:
-            _check_left(database, self.table_id, rho)
-            chain.append(
-                database, "open", self.table_id, release=opened.release, rho=rho, note=note
-            )
+        with self.account.store.writing() as book:
+            _check_left(book, self.table_id, rho)
+            book.append("open", self.table_id, release=opened.release, rho=rho, note=note)
         return opened
 
     def resume(self, release: str) -> OpenRelease:
@@ -183,11 +175,9 @@ class TableAccount:
             AccountError: If there is no such open release.
         """
         opened = OpenRelease(self, release, uuid.uuid4().hex)
-        with chain.connected(self.account.path, write=True) as database:
-            _require_open(database, self.table_id, release)
-            chain.append(
-                database, "resume", self.table_id, release=release, note={"holder": opened.holder}
-            )
+        with self.account.store.writing() as book:
+            _require_open(book, self.table_id, release)
+            book.append("resume", self.table_id, release=release, note={"holder": opened.holder})
         return opened
 
     def abandon(self, release: str) -> None:
@@ -196,10 +186,10 @@ class TableAccount:
         Raises:
             AccountError: If there is no such open release.
         """
-        with chain.connected(self.account.path, write=True) as database:
-            _require_open(database, self.table_id, release)
-            chain.append(database, "abandon", self.table_id, release=release)
-            database.execute("DELETE FROM draws WHERE release = ?", (release,))
+        with self.account.store.writing() as book:
+            _require_open(book, self.table_id, release)
+            book.append("abandon", self.table_id, release=release)
+            book.forget(release)
 
     def __repr__(self) -> str:
         return (
@@ -229,12 +219,12 @@ class OpenRelease:
         """
         rho = times * exact_sum([charge.rho for charge in charges])
         plain = [[c.what, None if c.attrs is None else list(c.attrs), str(c.rho)] for c in charges]
-        with self._writing() as database:
-            left = self._sum(database, "open") - self._sum(database, "charge")
+        with self._writing() as book:
+            left = book.sum(self.release, "open") - book.sum(self.release, "charge")
             if rho > left:
                 raise _exceeds(rho, left)
-            self._keep(database, drawn)
-            self._append(database, "charge", rho, {"charges": plain, "times": times})
+            book.keep(self.release, drawn)
+            self._append(book, "charge", rho, {"charges": plain, "times": times})
 
     def lost(self, rho: Fraction) -> None:
         """Pay again for a draw whose result was lost: what was drawn once is spent.
@@ -242,9 +232,9 @@ class OpenRelease:
         Raises:
             BudgetError: If the table's total does not allow it (``E_OVERSPEND``).
         """
-        with self._writing() as database:
-            _check_left(database, self.table.table_id, rho)
-            self._append(database, "lost", rho, {})
+        with self._writing() as book:
+            _check_left(book, self.table.table_id, rho)
+            self._append(book, "lost", rho, {})
 
     def close(self, *, spent: Fraction) -> Entry:
         """End the release: from now on it counts what it spent.
@@ -252,66 +242,46 @@ class OpenRelease:
         Raises:
             AccountError: If the charges do not add up to what the release says.
         """
-        with self._writing() as database:
-            charged = self._sum(database, "charge")
+        with self._writing() as book:
+            charged = book.sum(self.release, "charge")
             if charged != spent:
                 raise AccountError(
                     f"The release says it spent rho = {float(spent):.6g}; {float(charged):.6g} was "
                     "charged. Abandon it, and report this as a fault."
                 )
-            database.execute("DELETE FROM draws WHERE release = ?", (self.release,))
-            return self._append(database, "close", Fraction(0), {})
+            book.forget(self.release)
+            return self._append(book, "close", Fraction(0), {})
 
     def recorded(self) -> tuple[dict[str, Any], list[list[Any]], list[bytes]]:
         """Return what the release was opened with, its batches of charges, and the draws kept."""
-        mine = [e for e in self.table.account.entries() if e.release == self.release]
-        with chain.connected(self.table.account.path) as database:
-            found = database.execute(
-                "SELECT body FROM draws WHERE release = ? ORDER BY number", (self.release,)
-            ).fetchall()
+        with self.table.account.store.reading() as book:
+            mine, drawn = book.of(self.release), book.kept(self.release)
         batches = [e.note["charges"] for e in mine if e.kind == "charge"]
-        return mine[0].note["settings"], batches, [body for (body,) in found]
+        return mine[0].note["settings"], batches, drawn
 
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        with chain.connected(self.table.account.path, write=True) as database:
-            holder = _require_open(database, self.table.table_id, self.release)
+    def _writing(self) -> Iterator[Book]:
+        with self.table.account.store.writing() as book:
+            holder = _require_open(book, self.table.table_id, self.release)
             if holder != self.holder:
                 raise AccountError(
                     "Somebody else resumed this release, so nothing can be charged to it here. Let "
                     "them finish it.",
                     code="E_LOCKED",
                 )
-            yield database
+            yield book
 
-    def _append(
-        self, database: sqlite3.Connection, kind: chain.Kind, rho: Fraction, note: dict[str, Any]
-    ) -> Entry:
+    def _append(self, book: Book, kind: chain.Kind, rho: Fraction, note: dict[str, Any]) -> Entry:
         identity = self.table.table_id
-        return chain.append(database, kind, identity, release=self.release, rho=rho, note=note)
-
-    def _sum(self, database: sqlite3.Connection, kind: chain.Kind) -> Fraction:
-        found = database.execute(
-            "SELECT rho FROM entries WHERE release = ? AND kind = ?", (self.release, kind)
-        )
-        return exact_sum([Fraction(rho) for (rho,) in found])
-
-    def _keep(self, database: sqlite3.Connection, drawn: Sequence[bytes]) -> None:
-        (kept,) = database.execute(
-            "SELECT COUNT(*) FROM draws WHERE release = ?", (self.release,)
-        ).fetchone()
-        database.executemany(
-            "INSERT INTO draws VALUES (?, ?, ?)",
-            [(self.release, kept + k, body) for k, body in enumerate(drawn)],
-        )
+        return book.append(kind, identity, release=self.release, rho=rho, note=note)
 
 
 def _left(entries: Sequence[Entry], table_id: str) -> Fraction:
     return chain.total_of(entries, table_id) - chain.spent_on(entries, table_id)
 
 
-def _check_left(database: sqlite3.Connection, table_id: str, rho: Fraction) -> None:
-    left = _left(chain.every(database), table_id)
+def _check_left(book: Book, table_id: str, rho: Fraction) -> None:
+    left = _left(book.every(), table_id)
     if rho > left:
         raise _exceeds(rho, left)
 
@@ -326,21 +296,15 @@ def _exceeds(rho: Fraction, left: Fraction) -> BudgetError:
     )
 
 
-def _require_open(database: sqlite3.Connection, table_id: str, release: str) -> str:
+def _require_open(book: Book, table_id: str, release: str) -> str:
     """Return who holds an open release, or refuse."""
-    chain.last(database)
-    kinds = [kind for (kind,) in database.execute(
-        "SELECT DISTINCT kind FROM entries WHERE release = ? AND table_id = ?", (release, table_id)
-    )]  # fmt: skip
-    if "open" not in kinds or set(kinds) & set(chain.ENDS):
+    book.end()
+    mine = [entry for entry in book.of(release) if entry.table_id == table_id]
+    kinds = {entry.kind for entry in mine}
+    if "open" not in kinds or kinds & set(chain.ENDS):
         found = "has ended" if "open" in kinds else "is not in the account of this table"
         raise AccountError(
             f"The release {release[:12]!r} {found}. Take one that is unfinished.", code="E_RELEASE"
         )
-    (note,) = database.execute(
-        "SELECT note FROM entries WHERE release = ? AND kind IN ('open', 'resume') "
-        "ORDER BY number DESC LIMIT 1",
-        (release,),
-    ).fetchone()
-    holder: str = json.loads(note)["holder"]
+    holder: str = [e for e in mine if e.kind in ("open", "resume")][-1].note["holder"]
     return holder

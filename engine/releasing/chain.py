@@ -1,48 +1,29 @@
-"""The file behind an account: SQLite, and entries that form a chain of hashes.
+"""The entries of an account: a chain of hashes, and what they add up to.
 
-A transaction is on the disk when it returns (``synchronous=EXTRA``), or it never happened. Each
-entry carries the hash of the one before, and a row beside them the number and hash of the last: a
-file that was edited, torn or shortened does not fit, and is refused.
+Each entry carries the hash of the one before, so an account that was edited, torn or shortened does
+not fit together, and is refused. Where entries are kept is the matter of ``store``.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, Literal
 
 from engine.accounting import exact_sum
 from engine.errors import AccountError
 
 FORMAT = "aim-grem-account/1"
-_WAIT = 30.0
-"""Seconds to wait for another process that is writing."""
-_START = "0" * 64
-_COLUMNS = "number, kind, table_id, release, rho, note, written, previous, hash"
-SCHEMA = """
-CREATE TABLE entries (
-    number INTEGER PRIMARY KEY, kind TEXT NOT NULL, table_id TEXT NOT NULL, release TEXT NOT NULL,
-    rho TEXT NOT NULL, note TEXT NOT NULL, written TEXT NOT NULL, previous TEXT NOT NULL,
-    hash TEXT NOT NULL);
-CREATE INDEX entries_by_release ON entries (release);
-CREATE TABLE head (one INTEGER PRIMARY KEY CHECK (one = 1), format TEXT, number INTEGER, hash TEXT);
-CREATE TABLE draws (
-    release TEXT NOT NULL, number INTEGER NOT NULL, body BLOB NOT NULL,
-    PRIMARY KEY (release, number));
-CREATE TRIGGER entries_stay BEFORE UPDATE ON entries
-    BEGIN SELECT RAISE(ABORT, 'entries are not changed'); END;
-CREATE TRIGGER entries_remain BEFORE DELETE ON entries
-    BEGIN SELECT RAISE(ABORT, 'entries are not deleted'); END;
-"""
+START = "0" * 64
+COLUMNS = (
+    "number", "kind", "table_id", "release", "rho", "note", "written", "previous", "hash",
+)  # fmt: skip
 
-Kind = Literal["table", "open", "resume", "charge", "lost", "close", "abandon"]
+Kind = Literal["table", "public", "open", "resume", "charge", "lost", "close", "abandon"]
 ENDS = ("close", "abandon")
 
 
@@ -52,8 +33,9 @@ class Entry:
 
     Args:
         number: Counted from 1, without gaps.
-        kind: ``table`` sets a total, ``open`` reserves, ``charge`` spends of it, ``lost`` spends
-            beyond it, ``close`` and ``abandon`` give back what was not spent.
+        kind: ``table`` sets a total, ``public`` says why a table is, ``open`` reserves, ``charge``
+            spends of it, ``lost`` spends beyond it, ``close`` and ``abandon`` give back what was
+            not spent.
         table_id: Which table.
         release: Which release; empty for ``table``.
         rho: In terms of one person.
@@ -74,89 +56,48 @@ class Entry:
     hash: str
 
 
-@contextmanager
-def connected(path: Path, *, write: bool = False) -> Iterator[sqlite3.Connection]:
-    """Open the file; what goes wrong with it becomes an ``AccountError``.
-
-    With ``write``, all that is done is one transaction: nobody else writes meanwhile, and it is
-    kept as a whole, or not at all.
-    """
-    try:
-        uri = f"{path.resolve().as_uri()}?mode=rw"
-        database = sqlite3.connect(uri, uri=True, timeout=_WAIT, isolation_level=None)
-        with closing(database):
-            database.execute("PRAGMA synchronous=EXTRA")
-            if not write:
-                yield database
-                return
-            database.execute("BEGIN IMMEDIATE")
-            yield database
-            database.execute("COMMIT")
-    except sqlite3.Error as error:
-        raise AccountError(
-            f"The account {path.name!r} cannot be used ({error}); nothing was drawn. Check that "
-            "its folder can be written to, that the disk is not full, and that the file is whole."
-        ) from None
-
-
-def create(path: Path) -> None:
-    """Fill an empty file."""
-    with connected(path) as database:
-        database.executescript(f"BEGIN IMMEDIATE;{SCHEMA}COMMIT;")
-        database.execute("INSERT INTO head VALUES (1, ?, 0, ?)", (FORMAT, _START))
-
-
-def every(database: sqlite3.Connection) -> tuple[Entry, ...]:
-    """Return all entries, the whole chain checked.
+def checked(rows: Iterable[Sequence[Any]], head: Sequence[Any] | None) -> tuple[Entry, ...]:
+    """Return all entries, the whole chain checked against the row that says how it ends.
 
     Raises:
         AccountError: With the first entry that does not fit.
     """
-    entries = tuple(
-        map(_entry, database.execute(f"SELECT {_COLUMNS} FROM entries ORDER BY number"))
-    )
-    previous = _START
+    entries = tuple(map(entry_of, rows))
+    previous = START
     for number, entry in enumerate(entries, start=1):
-        if (entry.number, entry.previous, entry.hash) != (number, previous, _hash_of(entry)):
-            raise _broken(f"entry {number} does not fit the ones before it")
+        if (entry.number, entry.previous, entry.hash) != (number, previous, hash_of(entry)):
+            raise broken(f"entry {number} does not fit the ones before it")
         previous = entry.hash
-    _check_head(database, len(entries), previous)
+    check_head(head, len(entries), previous)
     return entries
 
 
-def last(database: sqlite3.Connection) -> tuple[int, str]:
+def ending(row: Sequence[Any] | None, head: Sequence[Any] | None) -> tuple[int, str]:
     """Return number and hash of the last entry, checked against the row beside them."""
-    found = database.execute(
-        f"SELECT {_COLUMNS} FROM entries ORDER BY number DESC LIMIT 1"
-    ).fetchone()
-    number, hashed = 0, _START
-    if found is not None:
-        entry = _entry(found)
-        if entry.hash != _hash_of(entry):
-            raise _broken(f"entry {entry.number} was changed")
+    number, hashed = 0, START
+    if row is not None:
+        entry = entry_of(row)
+        if entry.hash != hash_of(entry):
+            raise broken(f"entry {entry.number} was changed")
         number, hashed = entry.number, entry.hash
-    _check_head(database, number, hashed)
+    check_head(head, number, hashed)
     return number, hashed
 
 
-def append(
-    database: sqlite3.Connection,
+def next_row(
+    end: tuple[int, str],
     kind: Kind,
     table_id: str,
     *,
     release: str = "",
     rho: Fraction = Fraction(0),
     note: dict[str, Any] | None = None,
-) -> Entry:
-    """Add an entry to the chain, within a transaction."""
-    number, previous = last(database)
+) -> tuple[Any, ...]:
+    """Return the row that follows an ending."""
+    number, previous = end
     written = datetime.now(UTC).isoformat(timespec="seconds")
     entry = Entry(number + 1, kind, table_id, release, rho, note or {}, written, previous, "")
-    plain = _plain(entry)
-    hashed = _hash_of(entry)
-    database.execute(f"INSERT INTO entries VALUES ({', '.join('?' * 9)})", (*plain, hashed))
-    database.execute("UPDATE head SET number = ?, hash = ?", (entry.number, hashed))
-    return _entry((*plain, hashed))
+    return (*_plain(entry), hash_of(entry))
 
 
 # -- sums -----------------------------------------------------------------------------------------
@@ -183,10 +124,22 @@ def total_of(entries: Sequence[Entry], table_id: str) -> Fraction:
     return [e.rho for e in entries if e.kind == "table" and e.table_id == table_id][-1]
 
 
+def statement_of(entries: Sequence[Entry], table_id: str) -> str | None:
+    """Why a table is public, as it was said last; None if nobody said so."""
+    said = [e.note["statement"] for e in entries if e.kind == "public" and e.table_id == table_id]
+    return said[-1] if said else None
+
+
+def was_released(entries: Sequence[Entry], table_id: str) -> bool:
+    """Whether a release of a table was begun."""
+    return any(e.kind == "open" and e.table_id == table_id for e in entries)
+
+
 # -- rows -----------------------------------------------------------------------------------------
 
 
-def _entry(row: Sequence[Any]) -> Entry:
+def entry_of(row: Sequence[Any]) -> Entry:
+    """Read a row."""
     try:
         number, kind, table_id, release, rho, note, written, previous, hashed = row
         return Entry(
@@ -194,7 +147,7 @@ def _entry(row: Sequence[Any]) -> Entry:
             hashed,
         )  # fmt: skip
     except (TypeError, ValueError, ArithmeticError):
-        raise _broken(f"entry {row[0]} cannot be read") from None
+        raise broken(f"entry {row[0]} cannot be read") from None
 
 
 def _plain(entry: Entry) -> tuple[Any, ...]:
@@ -205,17 +158,19 @@ def _plain(entry: Entry) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _hash_of(entry: Entry) -> str:
+def hash_of(entry: Entry) -> str:
+    """The hash of everything in an entry but the hash."""
     return hashlib.sha256(json.dumps(_plain(entry)).encode()).hexdigest()
 
 
-def _check_head(database: sqlite3.Connection, number: int, hashed: str) -> None:
-    head = database.execute("SELECT format, number, hash FROM head").fetchone()
-    if head != (FORMAT, number, hashed):
-        raise _broken(f"it ends at entry {number}, and should not")
+def check_head(head: Sequence[Any] | None, number: int, hashed: str) -> None:
+    """Compare the row beside the entries with the last of them."""
+    if head is None or tuple(head) != (FORMAT, number, hashed):
+        raise broken(f"it ends at entry {number}, and should not")
 
 
-def _broken(what: str) -> AccountError:
+def broken(what: str) -> AccountError:
+    """An account that nothing can be charged to any more."""
     return AccountError(
         f"The account's chain is broken: {what}. Nothing can be released on it. Restore the file "
         "from its last copy, and add by hand what was released since."

@@ -37,6 +37,7 @@ def paragraph(released: Released) -> str:
     domain, k = made.domain, made.domain.rows_per_person
     what = f" of “{domain.title}”" if domain.title else ""
     person = f"up to {k:,} rows" if k > 1 else "one row"
+    promise = f"({made.epsilon:g}, {_small(made.delta)})"
     completed = (
         " Tables were completed and made non-negative by post-processing, which costs nothing."
         if made.completion is not None
@@ -44,7 +45,7 @@ def paragraph(released: Released) -> str:
     )
     return (
         f"We released {_counted(len(made.workload.weights), 'marginal')}{what} "
-        f"({made.workload.cells:,} cells) under ({made.epsilon:g}, {made.delta:g})-differential "
+        f"({made.workload.cells:,} cells) under {promise}-differential "
         f"privacy for a person with {person}, where a row is {domain.row or 'one person'} and "
         "neighbouring tables differ by one added or removed row. The promise follows from "
         f"ρ = {float(said.rho_of_a_person):.4g} of zero-concentrated differential privacy, each "
@@ -61,3 +62,8 @@ def paragraph(released: Released) -> str:
 
 def _counted(number: int, word: str) -> str:
     return f"{number:,} {word}" + ("" if number == 1 else "s")
+
+
+def _small(number: float | None) -> str:
+    """1e-9 as people write it."""
+    return f"{number:g}".replace("e-0", "e-")

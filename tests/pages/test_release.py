@@ -92,7 +92,7 @@ def test_a_table_of_one_s_own_is_released_checked_and_told_in_words(
     assert running.FINISHED in shown(page)
     made = page.session_state["release_job"].done[0]
     said = page.code[0].value
-    assert "(1, 1e-09)-differential privacy for a person with one row" in said
+    assert "(1, 1e-9)-differential privacy for a person with one row" in said
     assert "one household" in said
     assert "quokka" not in shown(page)
     kept = Account(tmp_path / "accounts" / "account.db")

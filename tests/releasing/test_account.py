@@ -17,7 +17,7 @@ import pytest
 import engine
 from engine.errors import AccountError
 from engine.exact_noise import ExactNoise, GridScores
-from engine.releasing import chain
+from engine.releasing import chain, store
 from engine.releasing.account import Account, TableAccount
 from engine.releasing.run import release
 from tests.support import make_domain
@@ -195,7 +195,7 @@ def test_a_torn_account_is_refused(
     released(account)
     path = account.account.path
     path.write_bytes(path.read_bytes()[:kept])
-    monkeypatch.setattr(chain, "_WAIT", 0.1)
+    monkeypatch.setattr(store, "_WAIT", 0.1)
     with pytest.raises(AccountError):
         Account(path)
 
@@ -236,7 +236,7 @@ def with_connection(monkeypatch: pytest.MonkeyPatch, change: Callable[..., Any])
     """Open the file otherwise from now on."""
     connect = sqlite3.connect
     monkeypatch.setattr(
-        chain.sqlite3, "connect", lambda *args, **kwargs: change(connect, *args, **kwargs)
+        store.sqlite3, "connect", lambda *args, **kwargs: change(connect, *args, **kwargs)
     )
 
 
@@ -356,17 +356,30 @@ def killed_after(statements: int) -> None:
     """Kill this process at a statement of SQL: before it if the number is odd, else after it."""
     connect, seen = sqlite3.connect, [0]
 
-    class Fatal(sqlite3.Connection):
-        def execute(self, *args: Any) -> Any:
-            seen[0] += 1
-            if seen[0] > statements // 2 and statements % 2:
-                os.kill(os.getpid(), signal.SIGKILL)
-            done = super().execute(*args)
-            if seen[0] > statements // 2:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return done
+    def fatal(statement: Callable[..., Any], *args: Any) -> Any:
+        seen[0] += 1
+        if seen[0] > statements // 2 and statements % 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        done = statement(*args)
+        if seen[0] > statements // 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return done
 
-    chain.sqlite3.connect = lambda *a, **kw: connect(*a, **{**kw, "factory": Fatal})  # type: ignore
+    class Cursor(sqlite3.Cursor):
+        def execute(self, *args: Any) -> Any:
+            return fatal(super().execute, *args)
+
+        def executemany(self, *args: Any) -> Any:
+            return fatal(super().executemany, *args)
+
+    class Fatal(sqlite3.Connection):
+        def cursor(self, *_: Any) -> Any:
+            return super().cursor(Cursor)
+
+        def commit(self) -> None:
+            fatal(super().commit)
+
+    store.sqlite3.connect = lambda *a, **kw: connect(*a, **{**kw, "factory": Fatal})  # type: ignore
 
 
 def run_until_killed(account: TableAccount, log: Path, prepare: Callable[[], None]) -> bool:
@@ -386,7 +399,7 @@ def run_until_killed(account: TableAccount, log: Path, prepare: Callable[[], Non
 
 def check_never_too_little(account: TableAccount, log: Path) -> None:
     """The account holds at least what was drawn, its chain fits, and no token was charged twice."""
-    entries = Account(account.account.path).entries()
+    entries = account.account.entries()
     assert charges(account) >= drawn(log), "drawn before it was charged"
     assert account.spent >= charges(account)
     assert len({e.hash for e in entries}) == len(entries)

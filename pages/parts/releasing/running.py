@@ -13,6 +13,7 @@ from engine.releasing.account import TableAccount
 from pages.parts.drawing import text
 from pages.parts.releasing import only
 from pages.parts.releasing.asked import Asked
+from pages.parts.setup.spending import tiny
 from pages.parts.visit import session
 from pages.parts.visit.worker import Job
 
@@ -97,10 +98,11 @@ def result(found: Job[engine.Released]) -> None:
         return
     made = found.done[0]
     said = made.receipt
+    assert made.release.delta is not None
     st.success(FINISHED, icon=":material/verified_user:")
     st.markdown(
-        f"({made.release.epsilon:g}, {made.release.delta:g})-differential privacy for a person; "
-        f"ρ = {float(said.rho_of_a_person):.4g}. All releases of this table: "
+        f"({made.release.epsilon:g}, {tiny(made.release.delta)})-differential privacy for a "
+        f"person; ρ = {float(said.rho_of_a_person):.4g}. All releases of this table: "
         f"ρ = {float(said.spent):.4g} of {float(said.total):.4g}."
     )
     st.download_button(
