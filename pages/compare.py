@@ -6,10 +6,11 @@ import math
 
 import streamlit as st
 
+from engine import charts
 from engine.demonstrating import comparison
-from engine.demonstrating.comparison import BASELINES, CONTENDERS, METRICS, Trial
+from engine.demonstrating.comparison import BASELINES, CONTENDERS, FINISHES, METRICS, Trial
 from engine.showing import contenders, versus
-from pages.parts.comparing import running
+from pages.parts.comparing import address, away, running
 from pages.parts.drawing import figures, form, lecture, messages, text
 from pages.parts.navigation import host, live
 from pages.parts.navigation.frame import through_app
@@ -18,17 +19,6 @@ from pages.parts.visit.asked import Compared
 from pages.parts.visit.worker import Job
 
 HERO, RIVAL = "aim_grem", "residual_planner"
-SHOWN = {"raw": "as estimated", "simplex": "without negative counts"}
-
-
-def _preset(name: str) -> None:
-    asked = running.PRESETS[name][2]()
-    st.session_state["compare_mechanisms"] = [m for m in asked.mechanisms if m not in BASELINES]
-    st.session_state["compare_epsilons"] = ", ".join(f"{e:g}" for e in asked.epsilons)
-    st.session_state["compare_trials"] = asked.trials
-    st.session_state["compare_answers"] = asked.answers
-    running.begin(asked, shared=host.is_class() or name == "loses")
-
 
 # -- the settings ----------------------------------------------------------------------------------
 
@@ -37,7 +27,7 @@ def presets() -> None:
     """Three comparisons by one click each."""
     with st.container(horizontal=True):
         for name, (label, icon, _) in running.PRESETS.items():
-            st.button(label, icon=icon, key=f"preset_{name}", on_click=_preset, args=(name,))
+            st.button(label, icon=icon, key=f"preset_{name}", on_click=address.preset, args=(name,))
     if host.is_class():
         st.caption("These three are made once for everybody on this server.")
 
@@ -57,16 +47,23 @@ def choose() -> None:
             help="Equal split and Uniform are always compared with. “Full update” and the fixed "
                  "sequences are the paper's ablations; on many attributes they are slow.",
         )  # fmt: skip
-        epsilons, trials, seed, answers = _how()
+        epsilons, trials, seed = _how()
+        finishes = st.pills(
+            "Each with post-processing too", list(FINISHES), selection_mode="multi",
+            key="compare_finishes", persist_state="session", format_func=FINISHES.__getitem__,
+            help="From the same release, at no cost: raw (not measured counts as zero), the "
+                 "nearest tables without negative cells (together, or each alone by simplex), and "
+                 "completed. Tells a better measurement from a better last step.",
+        )  # fmt: skip
         if st.button("Compare", type="primary", icon=":material/play_arrow:", key="compare_start"):
             chosen = tuple(key for key in CONTENDERS if key in {*mechanisms, *BASELINES})
-            _try(chosen, epsilons, trials, seed, answers)
+            _try(chosen, epsilons, trials, seed, tuple(finishes))
     if refused:
         st.error(text.plain(refused, longest=600), icon=":material/error:")
 
 
-def _how() -> tuple[str, int, int, str]:
-    first, second, third, fourth = st.columns([3, 2, 2, 3])
+def _how() -> tuple[str, int, int]:
+    first, second, third = st.columns([3, 2, 2])
     with first:
         epsilons = st.text_input(
             "Values of ε", value=", ".join(f"{e:g}" for e in running.GRID),
@@ -75,22 +72,19 @@ def _how() -> tuple[str, int, int, str]:
         )  # fmt: skip
     with second:
         trials = st.number_input(
-            "Trials", 1, 50, 5, key="compare_trials", persist_state="session",
+            "Trials", 1, running.MOST_TRIALS, 5, key="compare_trials", persist_state="session",
             help="Each mechanism runs so often at each ε. Trial k has the same seed for all.",
         )  # fmt: skip
     with third:
         seed = st.number_input(
             "First seed", 0, None, 0, key="compare_seed", persist_state="session"
         )
-    with fourth:
-        answers = st.segmented_control(
-            "Answers", list(SHOWN), default="raw", required=True, key="compare_answers",
-            format_func=SHOWN.__getitem__, persist_state="session",
-        )  # fmt: skip
-    return epsilons, int(trials), int(seed), answers or "raw"
+    return epsilons, int(trials), int(seed)
 
 
-def _try(mechanisms: tuple[str, ...], epsilons: str, trials: int, seed: int, answers: str) -> None:
+def _try(
+    mechanisms: tuple[str, ...], epsilons: str, trials: int, seed: int, finishes: tuple[str, ...]
+) -> None:
     now, attributes = study.here(), study.attributes()
     degree = now.degree
     try:
@@ -108,7 +102,7 @@ def _try(mechanisms: tuple[str, ...], epsilons: str, trials: int, seed: int, ans
         )
         st.rerun()
     running.begin(Compared(now.sample, attributes, degree, mechanisms, grid, trials, seed=seed,
-                    answers=answers, table=samples.number(now.sample)))  # fmt: skip
+                    finishes=finishes, table=samples.number(now.sample)))  # fmt: skip
     st.rerun()
 
 
@@ -158,10 +152,20 @@ def results(job: Job[Trial]) -> None:
         "Error", list(METRICS), default="mean_l1", required=True, key="compare_metric",
         format_func=METRICS.__getitem__, persist_state="session",
     )  # fmt: skip
-    _words(rows, metric or "mean_l1")
-    _curves(rows, metric or "mean_l1")
-    _closely(rows, asked, metric or "mean_l1")
-    _time(rows, metric or "mean_l1")
+    metric = metric or "mean_l1"
+    _words(rows, metric)
+    shown: dict[str, charts.Figure] = {}
+    _curves(rows, metric, shown)
+    _closely(rows, asked, metric, shown)
+    _time(rows, metric, shown)
+    if not job.running:
+        away.offer(rows, asked, shown)
+
+
+def _draw(figure: charts.Figure, key: str, shown: dict[str, charts.Figure]) -> None:
+    """Draw a figure and keep it by its title, for whoever wants to take it away."""
+    shown[figure.title] = figure
+    figures.draw(figure, key)
 
 
 def _words(rows: list[Trial], metric: str) -> None:
@@ -173,7 +177,9 @@ def _words(rows: list[Trial], metric: str) -> None:
         st.markdown("**Who wins here**")
         if under:
             st.markdown(f":orange-badge[under a baseline] {text.plain(said[0], longest=600)}")
-        st.markdown("\n".join(f"- {text.plain(s, longest=400)}" for s in said[under:]))
+        parts = [comparison.in_words(rows, HERO, r, metric) for r in _rivals(rows)]
+        said = [*said[under:], *(part for part in parts if part is not None)]
+        st.markdown("\n".join(f"- {text.plain(s, longest=900)}" for s in said))
     lecture.prose(
         "Why? Selecting pays when most of the workload is not worth its noise: many large tables, "
         "little budget. On few small tables there is nothing to select, and a plan that knows the "
@@ -183,11 +189,17 @@ def _words(rows: list[Trial], metric: str) -> None:
     )
 
 
-def _curves(rows: list[Trial], metric: str) -> None:
+def _rivals(rows: list[Trial]) -> list[str]:
+    """Mechanisms other than the hero, as they answer by themselves."""
+    return [key for key in dict.fromkeys(r.mechanism for r in rows) if key in list(CONTENDERS)
+            and key != HERO]  # fmt: skip
+
+
+def _curves(rows: list[Trial], metric: str, shown: dict[str, charts.Figure]) -> None:
     bands = comparison.bands(rows, metric)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        figures.draw(contenders.error_bands(bands, unit=METRICS[metric]), "bands")
+        _draw(contenders.error_bands(bands, unit=METRICS[metric]), "bands", shown)
     with right:
         others = [m for m in dict.fromkeys(r.mechanism for r in rows) if m != HERO]
         if HERO not in {r.mechanism for r in rows} or not others:
@@ -198,28 +210,29 @@ def _curves(rows: list[Trial], metric: str) -> None:
             format_func=lambda key: CONTENDERS[key].name,
         )  # fmt: skip
         frame = comparison.paired(rows, HERO, rival, metric)
-        figures.draw(
-            contenders.paired(frame, CONTENDERS[HERO].name, CONTENDERS[rival].name), "paired"
-        )
+        figure = contenders.paired(frame, CONTENDERS[HERO].name, CONTENDERS[rival].name)
+        _draw(figure, "paired", shown)
         lecture.prose(
             "Trials are simulation, not a release. Trial k has seed k for everyone; only "
             "mechanisms that begin alike also share their first noise."
         )
 
 
-def _closely(rows: list[Trial], asked: Compared, metric: str) -> None:
+def _closely(
+    rows: list[Trial], asked: Compared, metric: str, shown: dict[str, charts.Figure]
+) -> None:
     names = {r.mechanism for r in rows}
     if HERO not in names or len(names) < 2:
         return
     left, right = st.columns(2, gap="large")
     with left:
         grid = comparison.wins(rows, HERO, metric)
-        figures.draw(contenders.win_grid(grid, CONTENDERS[HERO].name), "wins")
+        _draw(contenders.win_grid(grid, CONTENDERS[HERO].name), "wins", shown)
     with right:
-        _by_marginal(rows, asked)
+        _by_marginal(rows, asked, shown)
 
 
-def _by_marginal(rows: list[Trial], asked: Compared) -> None:
+def _by_marginal(rows: list[Trial], asked: Compared, shown: dict[str, charts.Figure]) -> None:
     rival = st.session_state.get("compare_rival") or RIVAL
     both = [{r.epsilon for r in rows if r.mechanism == key} for key in (HERO, rival)]
     epsilons = sorted(both[0] & both[1])
@@ -234,18 +247,18 @@ def _by_marginal(rows: list[Trial], asked: Compared) -> None:
     if len(frame):
         first, second = CONTENDERS[HERO].name, CONTENDERS[rival].name
         title = f"By marginal, ε = {epsilon:g}"
-        figures.draw(versus.dumbbell(frame, first, second, title=title), "dumbbell")
+        _draw(versus.dumbbell(frame, first, second, title=title), "dumbbell", shown)
 
 
-def _time(rows: list[Trial], metric: str) -> None:
+def _time(rows: list[Trial], metric: str, shown: dict[str, charts.Figure]) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         frame = comparison.relative(rows, RIVAL, metric)
         if len(frame):
             figure = contenders.trade_off(frame, CONTENDERS[RIVAL].name)
-            figures.draw(figure, "figure_four")
+            _draw(figure, "figure_four", shown)
     with right:
-        figures.draw(contenders.run_time(comparison.bands(rows, "seconds")), "time")
+        _draw(contenders.run_time(comparison.bands(rows, "seconds")), "time", shown)
         if max(r.seconds for r in rows) < 0.5:
             lecture.prose("Runs this short say little about time: take a larger table.")
         lecture.prose("AIM with a graphical model takes minutes; run it from Python (extra pgm).")
@@ -253,11 +266,14 @@ def _time(rows: list[Trial], metric: str) -> None:
 
 def _about(job: Job[Trial]) -> str:
     asked: Compared = job.about
+    finished = ""
+    if asked.finishes:
+        finished = f"; each mechanism also {', '.join(FINISHES[f] for f in asked.finishes)}"
     return (
         f"**{text.plain(samples.choices()[asked.sample].title)}**, "
         f"{len(asked.attributes)} attributes, all {asked.degree}-way "
         f"tables, {asked.trials} trials at each of {len(asked.epsilons)} values "
-        f"of ε, δ = {asked.delta:g}, seeds from {asked.seed}, answers {SHOWN[asked.answers]}."
+        f"of ε, δ = {asked.delta:g}, seeds from {asked.seed}{finished}."
     )
 
 
@@ -289,9 +305,7 @@ lecture.prose(
     "No mechanism wins everywhere. Here AIM+GReM meets ResidualPlanner, which plans everything at "
     "once, and simple baselines that are always shown: who is under them has learnt nothing."
 )
-link = lecture.linked("compare", running.PRESETS)
-if link:
-    _preset(link)
+address.follow()
 presets()
 choose()
 job = running.current()
@@ -304,6 +318,7 @@ if job is None:
 else:
     another_table(job)
     st.markdown(_about(job))
+    address.keep(job.about)
     if job.running:
         watch()
     else:

@@ -5,6 +5,8 @@ results are ``NotReleased``, as all of ``evaluation`` is. Trials are simulation:
 of them would spend the budget again.
 """
 
+from engine.demonstrating.attribution import attributed, in_words
+from engine.demonstrating.finishes import FINISHES, crossed
 from engine.demonstrating.metrics import METRICS
 from engine.demonstrating.paths import (
     Point,
@@ -40,6 +42,7 @@ from engine.demonstrating.verdicts import (
 __all__ = [
     "BASELINES",
     "CONTENDERS",
+    "FINISHES",
     "HIGH",
     "LOW",
     "METRICS",
@@ -48,10 +51,13 @@ __all__ = [
     "Point",
     "Setting",
     "Trial",
+    "attributed",
     "bands",
     "by_marginal",
     "contenders",
+    "crossed",
     "frame",
+    "in_words",
     "merge_table",
     "merge_values",
     "paired",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -19,6 +19,7 @@ from engine.checking import expect, found
 from engine.completing.projection import simplex_table
 from engine.completing.release import Release
 from engine.demonstrating.evaluation import NotReleased
+from engine.demonstrating.finishes import FINISHES, SIGN, Crossed, answers, in_order, split
 from engine.demonstrating.metrics import MarginalError, distance
 from engine.errors import OptionError
 from engine.mechanisms import catalogue
@@ -42,23 +43,32 @@ class Contender:
         name: What a chart calls it.
         mechanism: What is run.
         one_ways: Whether it measures the 1-way marginals only and answers with their product.
+        finish: What is done to its answers (``FINISHES``); empty: what it does itself.
     """
 
     name: str
     mechanism: Any
     one_ways: bool = False
+    finish: str = ""
 
 
-CONTENDERS: Mapping[str, Contender] = catalogue.Listing(
-    "comparison", lambda entry: Contender(entry.label, entry.make(), entry.one_ways)
+def _finished(contender: Contender, finish: str) -> Contender:
+    return replace(contender, name=f"{contender.name}, {FINISHES[finish]}", finish=finish)
+
+
+CONTENDERS: Mapping[str, Contender] = Crossed(
+    "comparison", lambda entry: Contender(entry.label, entry.make(), entry.one_ways), _finished
 )
-"""The catalogue's mechanisms, in its order."""
+"""The catalogue's mechanisms, in its order; ``"residual_planner+simplex"`` is found too."""
 BASELINES = ("equal_split", "uniform")
 """Always compared with: who is below these has learnt nothing worth its budget."""
 
 
 def contenders(*names: str) -> dict[str, Contender]:
     """Return contenders by name, in the order of ``CONTENDERS``.
+
+    Args:
+        *names: Of the catalogue; ``"residual_planner+simplex"`` has a finish of ``FINISHES``.
 
     Raises:
         OptionError: If a name is none of them, or there is none.
@@ -69,8 +79,12 @@ def contenders(*names: str) -> dict[str, Contender]:
             f"The mechanisms to compare are {list(names)!r}; one or more of {list(CONTENDERS)} "
             "are needed. Choose some."
         )
-    chosen = {catalogue.find(name, "comparison").key for name in names}
-    return {key: found for key, found in CONTENDERS.items() if key in chosen}
+    chosen = []
+    for name in names:
+        base, finish = split(name)
+        key = catalogue.find(base, "comparison").key
+        chosen.append(f"{key}{SIGN}{finish}" if finish else key)
+    return {key: CONTENDERS[key] for key in in_order(chosen)}
 
 
 def product_of_one_ways(release: Release, attrs: AttributeSet) -> Estimate:
@@ -166,8 +180,9 @@ def trials(
     Args:
         table: The private records (or ``Private(table)``, which keeps its counts).
         workload: The marginals wanted.
-        mechanisms: Who competes: names of the catalogue, such as ``["aim_grem", "uniform"]``, or
-            mechanisms by a name of yours, such as ``{"mine": Mine()}``.
+        mechanisms: Who competes: names of the catalogue, such as ``["aim_grem", "uniform"]``, with
+            a finish if wanted (``"uniform+simplex"``; those that differ in nothing else share one
+            run), or mechanisms by a name of yours, such as ``{"mine": Mine()}``.
         epsilons: Budgets.
         delta: The other half of each.
         seeds: One for each repetition, the same for all mechanisms: trials are paired.
@@ -217,9 +232,15 @@ def trials(
             private.counts(workload.layout)
         for key in dict.fromkeys(key for _, _, key in plan):
             _warm_up(competing[key], private, workload, max(rho.values()))
+        runs: dict[tuple[int, float, str], tuple[Release, float, list[Work]] | None] = {}
         for number, epsilon, key in plan:
             seed, contender = seeds[number], competing[key]
-            release = _run(contender, private, workload, rho[epsilon], seed, cancelled)
+            # Contenders that differ in their finish alone have one run: it is judged twice.
+            here = (number, epsilon, split(key)[0] if contender.finish else key)
+            if here not in runs:
+                runs = {there: run for there, run in runs.items() if there[:2] == here[:2]}
+                runs[here] = _run(contender, private, workload, rho[epsilon], seed, cancelled)
+            release = runs[here]
             if release is None:
                 return
             judged = _judge(contender, *release, private, workload, postprocess)
@@ -304,10 +325,12 @@ def _judge(
 ) -> tuple[dict[AttributeSet, MarginalError], float, list[Work]]:
     """True errors of every answer; the clock runs while answering, not while judging."""
     errors = {}
+    began = time.perf_counter()
+    answering = answers(release, contender.finish)
+    seconds += time.perf_counter() - began
     for attrs in workload.weights:
         began = time.perf_counter()
-        answer = product_of_one_ways(release, attrs) if contender.one_ways else None
-        answer = release.estimate(*attrs) if answer is None else answer
+        answer = product_of_one_ways(release, attrs) if contender.one_ways else answering(attrs)
         answer = postprocess(answer) if postprocess else answer
         seconds += time.perf_counter() - began
         errors[attrs] = distance(answer.values, private.marginal(attrs).values)

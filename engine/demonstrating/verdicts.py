@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from engine.demonstrating.finishes import in_order, split
 from engine.demonstrating.metrics import METRICS
 from engine.demonstrating.trials import BASELINES, CONTENDERS, Trial
 from engine.domain import Domain
@@ -55,13 +56,7 @@ def bands(results: Iterable[Trial], column: str = "mean_l1") -> pd.DataFrame:
         trials, in the order of ``CONTENDERS`` and of epsilon.
     """
     rows = frame(results)
-    known = {key: k for k, key in enumerate(CONTENDERS)}
-    # Those in no catalogue come last, in the order in which they were given.
-    known |= {
-        key: len(known) + k
-        for k, key in enumerate(dict.fromkeys(rows["mechanism"]))
-        if key not in known
-    }
+    known = {key: k for k, key in enumerate(in_order(rows["mechanism"]))}
     rows["place"] = rows["mechanism"].map(known)
     grouped = rows.groupby(["place", "mechanism", "name", "epsilon"])[column]
     out = grouped.agg(median="median", mean="mean", trials="size")
@@ -213,8 +208,11 @@ TIE = 0.02
 
 
 def verdict(results: Iterable[Trial], hero: str = "aim_grem", metric: str = "mean_l1") -> list[str]:
-    """Say who wins and who loses against whom, and above all where the hero loses."""
-    table = wins(results, hero, metric)
+    """Say who wins and who loses against whom, and above all where the hero loses.
+
+    Each as it answers by itself; ``attribution`` says what other finishes change.
+    """
+    table = wins([r for r in results if not split(r.mechanism)[1]], hero, metric)
     if not len(table):
         return []
     name = _name(hero)

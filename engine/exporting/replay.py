@@ -134,6 +134,11 @@ def _notebook(release: Release, load: str) -> str:
         ("markdown", _SPENDS),
         ("code", _AGAIN.format(mechanism=_call(release.mechanism), budget=_budget(release))),
     ]
+    return assembled(written)
+
+
+def assembled(written: Sequence[tuple[str, str]]) -> str:
+    """Return a notebook of these cells, each its kind ("markdown" or "code") and its text."""
     cells = [_cell(number, kind, source) for number, (kind, source) in enumerate(written)]
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     meta = {"kernelspec": kernel, "language_info": {"name": "python"}}

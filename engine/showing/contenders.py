@@ -5,13 +5,12 @@ Every mechanism keeps its colour, shape and dash in all of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.demonstrating.comparison import CONTENDERS
-from engine.mechanisms import catalogue
+from engine.showing.contender_looks import STYLES as STYLES
+from engine.showing.contender_looks import by_colour, looks_of, shaped
 from engine.showing.figure import Columns, Figure, columns, drawn
 from engine.showing.guides import (
     axis_above,
@@ -22,7 +21,7 @@ from engine.showing.guides import (
     source,
     tips,
 )
-from engine.showing.line_ends import Span, coloured, line_ends, names_at_ends, span
+from engine.showing.line_ends import Span, clear_of_each_other, line_ends, names_at_ends, span
 from engine.showing.palette import (
     BLUE,
     DIVERGING,
@@ -35,39 +34,14 @@ from engine.showing.template import form, slot, slots
 if TYPE_CHECKING:
     import pandas as pd
 
-STYLES: Mapping[str, tuple[str, str, list[int]]] = catalogue.Listing(
-    "comparison",
-    lambda entry: (entry.style.colour, entry.style.mark, list(entry.style.dash)),
-)
-"""Colour, shape and dash of each contender."""
 _BANDS = 320
 """Height in pixels."""
+_TRADE = 340
+"""The same of Figure 4."""
+_FEW = 10
+"""Lines whose names have room beside a picture of that height."""
 _ROOM = 0.3
 """Share of the width kept for names at the ends of lines."""
-
-
-def _looks(keys: Sequence[str]) -> dict[str, list[Any]]:
-    """What goes to the places of ``coloured``, ``_shape`` and ``_dash``: one of each a name."""
-    known = [key for key in CONTENDERS if key in set(keys)]
-    return {
-        "names": [CONTENDERS[key].name for key in known],
-        "colours": [STYLES[key][0] for key in known],
-        "shapes": [STYLES[key][1] for key in known],
-        "dashes": [STYLES[key][2] for key in known],
-    }
-
-
-def _shape(legend: Any = None) -> Any:
-    import altair as alt
-
-    scale = alt.Scale(domain=slots("names"), range=slots("shapes"))
-    return alt.Shape("name:N", title=None, scale=scale, legend=legend)
-
-
-def _colour() -> Any:
-    import altair as alt
-
-    return alt.Color("name:N", title=None, scale=coloured(), legend=None)
 
 
 # -- error against epsilon -------------------------------------------------------------------------
@@ -79,34 +53,51 @@ def error_bands(bands: pd.DataFrame, *, unit: str) -> Figure:
     ticks = sorted(set(bands["epsilon"].tolist()))
     across = span(ticks, log=True).widened(_ROOM)
     down = span([*bands["low"].tolist(), *bands["high"].tolist()], log=log)
-    looks = _looks(bands["mechanism"].tolist())
+    looks = looks_of(bands["mechanism"].tolist())
     kept = ("name", "epsilon", "median", "low", "high", "trials", "mechanism")
     least = bands.iloc[int(bands["median"].argmin())]
+    twins = _twins(bands)
+    alike = "".join(f" {second} coincides with {first}." for second, first in twins.items())
     sentence = (
-        f"Least {unit}: {least['median']:.3g}, {least['name']} at ε = {least['epsilon']:g}. Lines "
-        f"are medians of {int(bands['trials'].max())} trials, bands their middle 80 %."
+        f"Least {unit}: {least['median']:.3g}, {least['name']} at ε = {least['epsilon']:g}.{alike} "
+        f"Lines are medians of {int(bands['trials'].max())} trials, bands their middle 80 %."
     )
+    height = _BANDS + 30 * max(len(looks["names"]) - _FEW, 0)
     return drawn(
         _error_bands(log=log), title="Error against ε", sentence=sentence, of=[bands],
         table=lambda: bands[[*kept[:6]]].set_axis(
             ["mechanism", "ε", "median", "10 %", "90 %", "trials"], axis=1
         ),
-        height=_BANDS,
+        height=height,
         data={
             "bands": columns(len(bands), **{name: bands[name] for name in kept}),
-            "ends": _ends(bands, looks["names"], across, down),
+            "ends": _ends(bands, looks["names"], across, down, height),
         },
         unit=unit, ticks=ticks, across=across.ends, down=down.ends, **looks,
     )  # fmt: skip
 
 
-def _ends(bands: pd.DataFrame, names: list[str], across: Span, down: Span) -> Columns:
+def _twins(bands: pd.DataFrame, close: float = 0.005) -> dict[str, str]:
+    """Names of lines that lie on an earlier one everywhere, with its name."""
+    lines = bands.pivot_table(index="name", columns="epsilon", values="median", sort=False)
+    names, values = list(lines.index), lines.to_numpy(dtype=float)
+    twins: dict[str, str] = {}
+    for k, name in enumerate(names):
+        for before in range(k):
+            there = names[before] not in twins
+            if there and np.allclose(values[k], values[before], rtol=close, atol=0.0):
+                twins[name] = names[before]
+                break
+    return twins
+
+
+def _ends(bands: pd.DataFrame, names: list[str], across: Span, down: Span, height: int) -> Columns:
     last: dict[str, tuple[float, float]] = {}
     points = zip(bands["name"], bands["epsilon"].tolist(), bands["median"].tolist(), strict=True)
     for name, epsilon, median in points:
         if name not in last or epsilon >= last[name][0]:
             last[name] = (epsilon, median)
-    return line_ends(names, [last[name] for name in names], across, down, height=_BANDS)
+    return line_ends(names, [last[name] for name in names], across, down, height=height)
 
 
 @form
@@ -126,13 +117,13 @@ def _error_bands(*, log: bool) -> Any:
         name=("mechanism", None), epsilon=("ε", "g"), median=("median", ".4g"),
         low=("10 %", ".4g"), high=("90 %", ".4g"), trials=("trials", "d"),
     )  # fmt: skip
-    base = source("bands").encode(x=_epsilon(), color=_colour())
+    base = source("bands").encode(x=_epsilon(), color=by_colour())
     points = base.mark_point(filled=True, size=75, opacity=1)
     return alt.layer(
         base.mark_area(opacity=0.18).encode(y=down("low"), y2=alt.Y2("high")),
         base.mark_rule(strokeWidth=1.5, opacity=0.7).encode(y=down("low"), y2=alt.Y2("high")),
         base.mark_line(strokeWidth=2.2).encode(y=down("median"), strokeDash=dash),
-        points.encode(y=down("median"), shape=_shape(), tooltip=tooltip),
+        points.encode(y=down("median"), shape=shaped(), tooltip=tooltip),
         *names_at_ends(log_x=True, log_y=log),
     )
 
@@ -288,7 +279,7 @@ def run_time(bands: pd.DataFrame) -> Figure:
         table=lambda: data[kept].set_axis(["mechanism", "seconds (median)", "from", "to"], axis=1),
         height=38 * len(data) + 8, order=data["name"].tolist(),
         data={"times": columns(len(data), **{name: data[name] for name in kept})},
-        **_looks(data["mechanism"].tolist()),
+        **looks_of(data["mechanism"].tolist()),
     )  # fmt: skip
 
 
@@ -305,12 +296,12 @@ def _run_time() -> Any:
         name=("mechanism", None), median=("seconds", ".3g"), least=("from", ".3g"),
         most=("to", ".3g"),
     )  # fmt: skip
-    base = source("times").encode(y=y, color=_colour())
+    base = source("times").encode(y=y, color=by_colour())
     reach = base.mark_rule(strokeWidth=3, opacity=0.5)
     points = base.mark_point(filled=True, size=120, opacity=1)
     return alt.layer(
         reach.encode(x=alt.X("least:Q", scale=scale), x2=alt.X2("most")),
-        points.encode(x=x, shape=_shape(), tooltip=tooltip),
+        points.encode(x=x, shape=shaped(), tooltip=tooltip),
     )
 
 
@@ -319,7 +310,7 @@ def trade_off(frame: pd.DataFrame, base_name: str) -> Figure:
 
     Each line is named once, and ε is written at both of its ends; colour tells those between.
     """
-    looks = _looks(frame["mechanism"].tolist())
+    looks = looks_of(frame["mechanism"].tolist())
     kept = ("name", "epsilon", "error", "time")
     ends = _trade_ends(frame)
     best = frame.iloc[int(frame["error"].argmin())]
@@ -335,7 +326,7 @@ def trade_off(frame: pd.DataFrame, base_name: str) -> Figure:
         table=lambda: frame[[*kept]].set_axis(
             ["mechanism", "ε", f"error ÷ {base_name}'s", f"time ÷ {base_name}'s"], axis=1
         ),
-        height=340,
+        height=_TRADE,
         data={
             "points": columns(len(frame), **{name: frame[name] for name in kept}),
             "ends": ends, "one": {"time": [1.0], "error": [1.0]},
@@ -347,7 +338,10 @@ def trade_off(frame: pd.DataFrame, base_name: str) -> Figure:
 
 
 def _trade_ends(frame: pd.DataFrame) -> Columns:
-    """The first and the last ε of each line; a line that is one point everywhere says so."""
+    """The first and the last ε of each line; a line that is one point everywhere says so.
+
+    Of labels that would stand on each other the first is written alone.
+    """
     ends: dict[str, list[Any]] = {"time": [], "error": [], "label": []}
     for name, line in frame.sort_values("epsilon", kind="stable").groupby("name", sort=False):
         points = line[["time", "error"]].to_numpy(dtype=float)
@@ -359,7 +353,11 @@ def _trade_ends(frame: pd.DataFrame) -> Columns:
             ends["error"].append(points[k][1])
             every = f"{name}, every ε" if still and len(points) > 1 else f"{epsilons[k]:g}"
             ends["label"].append(every)
-    return ends
+    places = list(zip(ends["time"], ends["error"], strict=True))
+    if not all(x > 0 and y > 0 for x, y in places):
+        return ends
+    kept = clear_of_each_other(ends["label"], places, width=380, height=_TRADE)
+    return {field: [values[k] for k in kept] for field, values in ends.items()}
 
 
 @form
@@ -390,6 +388,6 @@ def _trade_off() -> Any:
         base.mark_line(color=GREY, strokeWidth=1.5, opacity=0.8).encode(
             detail="name:N", order="epsilon:Q"
         ),
-        points.encode(color=colour, shape=_shape(legend), tooltip=tooltip),
+        points.encode(color=colour, shape=shaped(legend), tooltip=tooltip),
         text.encode(x=x, y=y, text="label:N"),
     )

@@ -19,6 +19,8 @@ from engine.showing.template import slots
 
 _LINE = 15
 """Pixels from one line of text to the next."""
+_LETTER = 7.0
+"""Pixels of a letter, on average."""
 _LONGEST = 20
 """Signs in a line of a name."""
 
@@ -92,6 +94,38 @@ def spread(shares: Sequence[float], height: int, *, lines: int = 1) -> list[floa
         places[k] = min(places[k], top)
         top = places[k] - least
     return places
+
+
+def clear_of_each_other(
+    said: Sequence[str],
+    points: Sequence[tuple[float, float]],
+    *,
+    width: int,
+    height: int,
+) -> list[int]:
+    """Return which labels beside points of two logarithmic axes can be written.
+
+    The first of two that would stand on each other is kept.
+
+    Args:
+        said: The labels.
+        points: Where they stand, both coordinates positive.
+        width: Of the plot, in pixels, at least.
+        height: Of the plot, in pixels.
+    """
+    across, down = (span([p[k] for p in points], log=True) for k in (0, 1))
+    kept: list[int] = []
+    boxes: list[tuple[float, float, float]] = []
+    for k, (x, y) in enumerate(points):
+        left, middle = width * across.share(x), height * down.share(y)
+        right = left + _LETTER * len(said[k]) + 14
+        if all(
+            right < other_left or left > other_right or abs(middle - other) > _LINE
+            for other_left, other_right, other in boxes
+        ):
+            kept.append(k)
+            boxes.append((left, right, middle))
+    return kept
 
 
 def line_ends(

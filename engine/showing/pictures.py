@@ -78,6 +78,17 @@ _EITHER = {
 """A picture in a page does not know that page's theme: no ground, and text for light and dark."""
 
 
+def png(figure: Drawn, *, width: int = WIDTH, scale: float = 2.0) -> bytes:
+    """Draw a figure as PNG, so many pixels wide times the scale.
+
+    Raises:
+        ImportError: If vl-convert is not installed.
+    """
+    convert = importlib.import_module("vl_convert")
+    picture: bytes = convert.vegalite_to_png({**figure.spec(), "width": width}, scale=scale)
+    return picture
+
+
 def image(figure: Drawn, *, width: int = WIDTH) -> str:
     """Return the picture as an HTML image, which no text in it can escape from.
 

@@ -109,12 +109,15 @@ def _dumbbell(*, log: bool) -> Any:
 # -- as the budget is spent ------------------------------------------------------------------------
 
 
-def overlay(frame: pd.DataFrame, names: tuple[str, str]) -> Figure:
+def overlay(
+    frame: pd.DataFrame, names: tuple[str, str], *, title: str = "Two settings, one seed"
+) -> Figure:
     """Draw two runs' errors as they spend their budgets.
 
     Args:
         frame: Columns who (0 or 1), round, spent (share) and error.
         names: The two settings.
+        title: What the picture is called.
     """
     labels = distinct(names, longest=26)
     who, spent = frame["who"].tolist(), frame["spent"].tolist()
@@ -140,7 +143,7 @@ def overlay(frame: pd.DataFrame, names: tuple[str, str]) -> Figure:
         )
 
     return drawn(
-        _overlay(log=log), title="Two settings, one seed",
+        _overlay(log=log), title=title,
         sentence=_end_sentence(names, [error[i] for i in last]), of=[frame], table=table,
         height=_OVERLAY, across=across.ends, down=down.ends, names=labels, colours=_COLOURS,
         data={"steps": steps, "ends": line_ends(labels, points, across, down, height=_OVERLAY)},

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import threading
 import time
 from typing import Any
@@ -10,7 +11,11 @@ from streamlit.testing.v1 import AppTest
 
 import engine
 from engine.demonstrating import comparison
+from engine.showing import contenders, pictures
+from pages.parts.comparing import address, away
+from pages.parts.drawing import code
 from pages.parts.visit import samples
+from pages.parts.visit.asked import Compared
 from tests.pages.conftest import badges, drawn, texts
 
 NOT_PRIVATE = "not private (never released)"
@@ -199,3 +204,82 @@ def test_a_link_opens_a_preset(app: AppTest, monkeypatch: pytest.MonkeyPatch) ->
     assert job(app).about.sample == "adult_paper"
     assert len(job(app).about.attributes) == 13
     assert app.number_input(key="compare_trials").value == 3
+
+
+def test_a_comparison_s_address_brings_it_back(bare: AppTest, app: AppTest) -> None:
+    small(bare, epsilons="1")
+    bare.button_group(key="compare_finishes").set_value(["simplex", "completed"])
+    bare.button(key="compare_start").click().run()
+    finished(bare)
+    said = bare.query_params["compare"]
+    asked = job(bare).about
+    assert asked.finishes == ("simplex", "completed")
+    assert {r.mechanism for r in job(bare).done} == set(asked.contenders)
+    read = address.read(said[0] if isinstance(said, list) else said)
+    assert read == asked
+    other = AppTest.from_file(app._script_path, default_timeout=120)
+    other.session_state["hide_not_private"] = True
+    other.query_params["compare"] = said
+    other.switch_page("pages/compare.py").run()
+    finished(other)
+    assert job(other).about == asked
+    assert [r.mean_l1 for r in job(other).done] == [r.mean_l1 for r in job(bare).done]
+    assert other.selectbox(key="sample").value == "hair_eye_color"
+    assert other.text_input(key="compare_epsilons").value == "1"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"sample": "own"}, {"sample": ["adult"]}, {"attributes": ["Hair", "nobody"]},
+        {"attributes": []}, {"degree": 9}, {"degree": True}, {"mechanisms": ["aim_pgm"]},
+        {"mechanisms": []}, {"epsilons": [0]}, {"epsilons": [1e9]}, {"trials": 10**9},
+        {"trials": 0}, {"seed": -1}, {"seed": 2**63}, {"delta": 1.0}, {"finishes": ["best"]},
+        {"epsilons": "1"[:0]},
+    ],
+)  # fmt: skip
+def test_an_address_that_the_form_would_refuse_begins_nothing(change: dict[str, Any]) -> None:
+    asked = Compared("hair_eye_color", ("Hair", "Eye"), 2, ("aim_grem", "uniform"), (1.0,), 2)
+    said = address.written(asked)
+    assert said is not None
+    assert address.read(said) == asked
+    assert address.read(json.dumps(json.loads(said) | change)) is None
+
+
+@pytest.mark.parametrize("said", ["", "[]", "{}", "null", "[" * 5000, "wins!"])
+def test_an_address_that_cannot_be_read_is_none(said: str) -> None:
+    assert address.read(said) is None
+
+
+def test_of_an_own_table_neither_address_nor_numbers_go_out() -> None:
+    asked = Compared(samples.OWN, ("a", "b"), 2, ("aim_grem",), (1.0,), 2, table=1)
+    assert address.written(asked) is None
+
+
+def test_what_is_taken_away_is_what_is_shown(compare: AppTest) -> None:
+    rows, asked = job(compare).done, job(compare).about
+    lines = away.numbers(rows).splitlines()
+    assert len(lines) == len(rows) + 1
+    assert lines[0].startswith("mechanism,name,epsilon,trial,seed,mean_l1")
+    cells = json.loads(away.notebook(asked))["cells"]
+    assert [cell["cell_type"] for cell in cells] == ["markdown", "code"]
+    figure = contenders.error_bands(comparison.bands(rows), unit="error")
+    assert pictures.svg(figure, width=900).startswith("<svg")
+    assert pictures.png(figure, width=300, scale=1.0)[:4] == b"\x89PNG"
+
+
+def test_the_notebook_of_a_comparison_makes_the_same_numbers() -> None:
+    asked = Compared(
+        "hair_eye_color", ("Hair", "Eye"), 2, ("residual_planner", "uniform"), (1.0,), 2,
+        finishes=("simplex",),
+    )  # fmt: skip
+    made: dict[str, Any] = {}
+    exec(code.comparison(asked), made)
+    table = engine.load_sample("hair_eye_color", "Hair", "Eye")
+    again = list(
+        engine.trials(
+            table, engine.Workload.all_kway(table.domain, 2), asked.contenders,
+            epsilons=[1.0], seeds=[0, 1],
+        )
+    )  # fmt: skip
+    assert [r.mean_l1 for r in made["results"]] == [r.mean_l1 for r in again]

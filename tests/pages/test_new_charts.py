@@ -14,6 +14,7 @@ from engine.demonstrating import comparison
 from engine.showing import contenders, learning, learning_rounds, versus
 from engine.showing.badges import PUBLIC, RELEASED
 from engine.showing.framed import framed
+from engine.showing.line_ends import clear_of_each_other
 from pages.parts.drawing import lecture
 from pages.parts.learning import lessons
 from tests.pages.test_charts import HOSTILE, _fields, rebuilt
@@ -134,3 +135,24 @@ def test_every_contender_has_a_style_of_its_own() -> None:
     assert list(contenders.STYLES) == list(comparison.CONTENDERS)
     looks = [(colour, shape) for colour, shape, _ in contenders.STYLES.values()]
     assert len(set(looks)) == len(looks)
+
+
+def test_epsilons_of_figure_four_do_not_stand_on_each_other() -> None:
+    """Five of them were printed on one place."""
+    said = ["0.1", "10", "0.1", "10"]
+    same = [(1.0, 1.0), (1.001, 1.0), (100.0, 1.0), (100.0, 50.0)]
+    assert clear_of_each_other(said, same, width=380, height=340) == [0, 2, 3]
+
+
+def test_lines_that_coincide_say_so() -> None:
+    def line(key: str, *errors: float) -> pd.DataFrame:
+        return pd.DataFrame(
+            {"mechanism": key, "name": comparison.CONTENDERS[key].name, "epsilon": [1.0, 10.0],
+             "median": errors, "low": errors, "high": errors, "trials": 1}
+        )  # fmt: skip
+
+    both = [line("aim_grem", 2.0, 1.0), line("uniform", 2.001, 1.0)]
+    said = contenders.error_bands(pd.concat(both, ignore_index=True), unit="error").alt
+    assert "Uniform coincides with AIM+GReM." in said
+    both = [line("aim_grem", 2.0, 1.0), line("uniform", 2.001, 1.1)]
+    assert "coincide" not in contenders.error_bands(pd.concat(both), unit="error").alt

@@ -14,7 +14,7 @@ from pages.parts.visit import samples, study
 from pages.parts.visit.asked import Compared
 from pages.parts.visit.worker import Job
 
-MOST_RUNS = 2_000
+MOST_RUNS, MOST_TRIALS, MOST_EPSILONS = 2_000, 50, 20
 _STATE = "comparison"
 GRID = (0.1, 0.316, 1.0, 3.16, 10.0)
 FEW = (0.1, 1.0, 10.0)
@@ -91,11 +91,10 @@ def start(asked: Compared) -> Job[Trial]:
         return comparison.trials(
             private,
             workload,
-            comparison.contenders(*asked.mechanisms),
+            comparison.contenders(*asked.contenders),
             epsilons=asked.epsilons,
             delta=asked.delta,
             seeds=range(asked.seed, asked.seed + asked.trials),
-            postprocess=engine.simplex if asked.answers == "simplex" else None,
             cancelled=cancelled,
         )
 
@@ -124,6 +123,15 @@ def begin(asked: Compared, *, shared: bool = False) -> None:
     if old is not None and not is_shared(old):
         old.cancel()
     st.session_state[_STATE] = new
+
+
+def set_form(asked: Compared) -> None:
+    """Let the form say what is compared."""
+    st.session_state["compare_mechanisms"] = [m for m in asked.mechanisms if m not in BASELINES]
+    st.session_state["compare_epsilons"] = ", ".join(f"{e:g}" for e in asked.epsilons)
+    st.session_state["compare_trials"] = asked.trials
+    st.session_state["compare_seed"] = asked.seed
+    st.session_state["compare_finishes"] = list(asked.finishes)
 
 
 def is_shared(job: Job[Trial]) -> bool:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from engine.mechanisms import catalogue
 from pages.parts.visit import samples, study
+from pages.parts.visit.asked import Compared
 
 
 def show(lines: str, key: str) -> None:
@@ -64,6 +65,30 @@ def answer(
             f"estimate = mechanism.release(state).estimate({_names(names)})",
             f"shown = {finish}",
             "shown.to_frame()",
+        ]
+    )
+
+
+def comparison(asked: Compared) -> str:
+    """Make a comparison again, on a sample, and say who wins."""
+    return "\n".join(
+        [
+            "import engine",
+            "from engine.demonstrating import comparison",
+            "from engine.showing import contenders",
+            "",
+            f"table = engine.load_sample({asked.sample!r}, {_names(asked.attributes)})",
+            f"workload = engine.Workload.all_kway(table.domain, {asked.degree})",
+            f"names = {asked.contenders!r}",
+            "made = engine.trials(",
+            f"    table, workload, names, epsilons={list(asked.epsilons)!r}, "
+            f"delta={asked.delta!r},",
+            f"    seeds=range({asked.seed}, {asked.seed + asked.trials}),",
+            ")",
+            "results = list(made)",
+            'print(*comparison.verdict(results), sep="\\n")',
+            "bands = comparison.bands(results)",
+            'contenders.error_bands(bands, unit=comparison.METRICS["mean_l1"])',
         ]
     )
 

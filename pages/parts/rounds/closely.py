@@ -11,7 +11,7 @@ import engine
 from engine import charts, views
 from engine.types import AttributeSet
 from pages.parts.drawing import figures, messages, text
-from pages.parts.rounds import cockpit, why
+from pages.parts.rounds import cockpit, lane, why
 from pages.parts.visit import session
 
 MORE = "rounds_more"
@@ -207,6 +207,7 @@ PARTS: dict[str, Part] = {
     "measured": ("What was measured", measured),
     "changed": ("Answers that changed", changed),
     "table": ("One table, closely", one_table),
+    "beside": ("Beside ResidualPlanner", lane.show),
     "numbers": ("All numbers", numbers),
     "account": ("Account", account),
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.demonstrating import comparison
 from pages.parts.visit import study
 
 
@@ -23,14 +24,20 @@ class Compared:
     trials: int
     delta: float = 1e-9
     seed: int = 0
-    answers: str = "raw"
+    finishes: tuple[str, ...] = ()
+    """Post-processings that each mechanism is given beside its own."""
     table: int = 0
     """Which of the visitor's own tables; 0 for a sample."""
 
     @property
+    def contenders(self) -> list[str]:
+        """Each mechanism, and each with each finish."""
+        return comparison.crossed(self.mechanisms, self.finishes)
+
+    @property
     def runs(self) -> int:
-        """How many runs that is."""
-        return len(self.mechanisms) * len(self.epsilons) * self.trials
+        """How many trials that is."""
+        return len(self.contenders) * len(self.epsilons) * self.trials
 
 
 @dataclass(frozen=True, slots=True)
