@@ -20,9 +20,9 @@ from engine.errors import RepeatedSeedWarning, RunInterruptedError
 from engine.exact_noise import ExactNoise
 from engine.exporting import bundle as export
 from engine.exporting.report import promise, report
-from engine.mechanisms import aim_grem
+from engine.mechanisms import aim_grem, base, catalogue
 from engine.noise import Receipt
-from tests.support import make_domain, play
+from tests.support import Counting, make_domain, play
 
 
 def table_of(sizes: tuple[int, ...] = (3, 4, 2), records: int = 200) -> engine.Table:
@@ -304,6 +304,58 @@ def test_a_run_that_fails_in_a_round_keeps_what_that_round_had_charged(
     assert release.beliefs.keys() == whole.beliefs.keys()
     for attrs in whole.beliefs:
         assert np.array_equal(release.beliefs[attrs].values, whole.beliefs[attrs].values)
+
+
+class Failing(Counting):
+    """Draws as a rehearsal does, until memory is short."""
+
+    def __init__(self, at: int) -> None:
+        super().__init__()
+        self.at = at
+
+    def _count(self) -> None:
+        if self.draws == self.at:
+            raise MemoryError("17 GiB")
+
+    def gaussian(self, shape: tuple[int, ...], *, variance: float) -> Any:
+        self._count()
+        return super().gaussian(shape, variance=variance)
+
+    def choose(self, log_weights: Any) -> int:
+        self._count()
+        return super().choose(log_weights)
+
+
+@pytest.mark.parametrize("key", [e.key for e in catalogue.entries() if not e.extra])
+def test_whatever_mechanism_fails_at_whatever_draw_its_ledger_and_answers_come_back(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mechanism = catalogue.find(key).make()
+
+    def run(table: engine.Table, at: int) -> tuple[engine.Run, Failing]:
+        source = Failing(at)
+        monkeypatch.setattr(base, "rehearsal_noise", lambda _: source)
+        workload = engine.Workload.all_kway(table.domain, 2)
+        return engine.run(mechanism, table, workload, rho=0.3), source
+
+    _, whole = run(table_of(), -1)
+    for at in sorted({1, whole.draws // 2, whole.draws - 1} & set(range(1, whole.draws))):
+        table = table_of()
+        with pytest.raises(RunInterruptedError, match="MemoryError") as caught:
+            run(table, at)
+        ledger, release = caught.value.ledger, caught.value.release
+        assert ledger.spent == table.odometer.reading().rho == release.ledger.spent > 0
+        assert len(ledger.entries) >= at
+        assert () in release.beliefs
+        assert np.isfinite(release.estimate().values)
+        assert release.table == table.odometer.reading()
+    if whole.draws > 1:
+        return
+    # One draw, which may fail: it was charged, and nothing of it came.
+    with pytest.raises(RunInterruptedError) as caught:
+        run(table_of(), 0)
+    assert caught.value.ledger.spent > 0
+    assert not caught.value.release.beliefs
 
 
 def test_a_run_that_fails_before_anything_is_drawn_fails_as_it_did() -> None:
