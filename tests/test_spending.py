@@ -252,6 +252,39 @@ def test_the_same_run_again_other_seeds_and_none_are_not_warned_of() -> None:
         engine.run(engine.EqualSplit(), engine.Private(table), workload, rho=0.1, seed=1)
 
 
+def test_one_seed_round_by_round_is_warned_of_as_in_a_whole_run() -> None:
+    # Only ``run`` looked; two budgets round by round with one seed gave the table away unwarned.
+    table = table_of()
+    workload = engine.Workload.all_kway(table.domain, 1)
+    engine.run(engine.Uniform(), table, workload, rho=0.1, seed=5)
+    with pytest.warns(RepeatedSeedWarning) as caught:
+        next(engine.rounds(engine.Uniform(), table, workload, rho=0.2, seed=5))
+    assert caught[0].filename == __file__
+    # Going on with the seed that it began with draws the first noise again, for other answers.
+    private = engine.Private(table_of())
+    workload = engine.Workload.all_kway(private.domain, 2)
+    state, _ = next(engine.rounds(PAPER, private, workload, rho=0.1, seed=6))
+    with pytest.warns(RepeatedSeedWarning):
+        next(engine.rounds(PAPER, private, workload, seed=6, state=state))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RepeatedSeedWarning)
+        next(engine.rounds(PAPER, private, workload, seed=7, state=state))
+        next(engine.rounds(PAPER, private, workload, seed=7, state=state))
+
+
+def test_a_story_with_a_seed_used_before_is_warned_of_and_stamped() -> None:
+    from engine.widgets.stories import tell
+
+    private = engine.Private(table_of())
+    workload = engine.Workload.all_kway(private.domain, 1)
+    asked = {"table": private, "workload": workload, "delta": 1e-9, "seed": 0}
+    first = tell(engine.ResidualPlanner(), epsilon=1.0, **asked).run.release
+    with pytest.warns(RepeatedSeedWarning):
+        second = tell(engine.ResidualPlanner(), epsilon=2.0, **asked).run.release
+    assert not any("same seed" in why for why in first.demonstration)
+    assert any("same seed" in why for why in second.demonstration)
+
+
 # -- failures --------------------------------------------------------------------------------------
 
 

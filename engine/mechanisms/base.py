@@ -6,7 +6,6 @@ Pages, widgets, benchmarks and tests all drive mechanisms through ``rounds``.
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -22,17 +21,17 @@ from engine.accounting import (
     rho_from,
 )
 from engine.checking import expect, found, whole
-from engine.completing.release import SEED_REPEATED, Release
+from engine.completing.release import Release
 from engine.errors import (
     BudgetError,
     DataError,
     EngineError,
     OptionError,
-    RepeatedSeedWarning,
     RunInterruptedError,
     WorkloadError,
 )
 from engine.mechanisms.protocols import Mechanism, Resumable
+from engine.mechanisms.repeating import seed_repeated
 from engine.noise import RandomSource, Seed, rehearsal_noise
 from engine.odometer import Tally
 from engine.released import Beliefs
@@ -196,6 +195,7 @@ def rounds(
         delta: Its other half.
         rho: Budget in zCDP, instead of epsilon and delta.
         seed: Repeats the run; or a NumPy generator. None takes one seeded by the operating system.
+            One that another run on the table had is warned of (``RepeatedSeedWarning``).
         rng: The source of randomness itself, instead of a seed.
         state: Go on from here instead of starting: the budget is the state's, and no budget is
             given. There is no ``Started`` then.
@@ -223,12 +223,15 @@ def rounds(
     source = rehearsal_noise(seed) if rng is None else rng
     if source.rehearsal:
         private.odometer.check_may_rehearse()
+    begun: object = None
     if state is None:
         total = _budget(epsilon, delta, rho)
     elif (epsilon, delta, rho) != (None, None, None):
         raise OptionError("A state has its budget; none is given with it. Drop the budget.")
     else:
-        total = mechanism.release(state).ledger.total * workload.domain.rows_per_person**2
+        ledger = mechanism.release(state).ledger
+        total, begun = ledger.total * workload.domain.rows_per_person**2, (ledger.run, ledger.spent)
+    seed_repeated(private, seed, mechanism, workload, total, begun=begun)
     return _rounds(mechanism, private, workload, total, source, state)
 
 
@@ -290,12 +293,8 @@ def run(
     _check_kinds(mechanism, workload)
     total = _budget(epsilon, delta, rho)
     private = table if isinstance(table, Private) else Private(table)
-    rng, number = rehearsal_noise(seed), whole(seed)
-    repeated = number is not None and private.odometer.repeats(
-        number, (repr(mechanism), tuple(workload.weights.items()), total)
-    )
-    if repeated:
-        warnings.warn(SEED_REPEATED, RepeatedSeedWarning, stacklevel=2)
+    rng = rehearsal_noise(seed)
+    repeated = seed_repeated(private, seed, mechanism, workload, total)
     events: list[Event] = []
     state: Any = None
     stream = rounds(mechanism, private, workload, rho=total, rng=rng)

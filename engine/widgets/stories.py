@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import engine
 from engine import views
 from engine.demonstrating.evaluation import NotReleased
 from engine.mechanisms import catalogue
+from engine.mechanisms.repeating import seed_repeated
 from engine.tables import CountSource, Private
 
 MECHANISMS: Mapping[str, Callable[[], Any]] = catalogue.Listing(
@@ -62,6 +64,7 @@ def tell(
     look: engine.Insight | None = None
     state: Any = None
     rng = engine.rehearsal_noise(seed)
+    repeated = seed_repeated(private, seed, mechanism, workload, Fraction(rho))
     for state, event in engine.rounds(mechanism, private, workload, rho=rho, rng=rng):
         events.append(event)
         if isinstance(event, engine.Finished):
@@ -77,6 +80,7 @@ def tell(
         )
         report(float(release.ledger.spent / release.ledger.total), f"round {len(events) - 1}")
     release = mechanism.release(state).beside(private.odometer.reading())
+    release = release.with_repeated_seed() if repeated else release
     release = release.promised(epsilon=epsilon, delta=delta)
     return Story(engine.Run.of(events, release), private, tuple(seen), tuple(errors))
 
