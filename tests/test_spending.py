@@ -332,7 +332,7 @@ def test_a_run_that_fails_in_a_round_keeps_what_that_round_had_charged(
     # The third round had selected, and measured nothing yet.
     assert [charge.what for charge in ledger.entries].count("select") == 3
     assert ledger.spent == table.odometer.reading().rho == release.ledger.spent
-    assert release.mechanism == PAPER.name
+    assert release.mechanism == PAPER.settings
     whole = engine.run(PAPER, table_of(), workload, rho=1.0, seed=0).at(2)
     assert release.beliefs.keys() == whole.beliefs.keys()
     for attrs in whole.beliefs:

@@ -27,8 +27,9 @@ from engine.mechanisms.aim_state import (
 from engine.mechanisms.measuring import measure_selected
 from engine.mechanisms.memory import (
     fits_memory,
-    memory_needed,
     memory_of_completing,
+    memory_of_rows,
+    memory_of_selecting,
     require_memory,
 )
 from engine.mechanisms.options import check_omission, choice
@@ -57,8 +58,6 @@ SHRUNK_NOISE = 0.7
 """Share of a measurement's noise that is left in a completed table, which shrinks it."""
 ROUNDS_PER_ATTRIBUTE = 16
 """Nominal number of rounds of AIM (McKenna et al. 2022)."""
-_PER_CELL = 11
-"""Bytes for each cell where errors, or all residuals, are kept as float64."""
 _PLAIN = {"allocation": "marginal", "nominal": "closure", "finish": "rounds"}
 _IN_LOOP = {"allocation": "workload", "nominal": "attribute", "finish": "plan"}
 """What goes with completed tables in the loop, unless the caller says otherwise."""
@@ -165,15 +164,22 @@ class AimGrem:
         )
 
     def memory_needed(self, workload: Workload) -> int:
-        """Estimate the memory of a run in bytes: counts as small integers, errors as float64.
+        """Estimate the memory of a run in bytes, at a usual budget (``memory``).
 
-        Completed tables are made one at a time, so that only counts stand for every cell. Measuring
-        everything at once takes more (``_decide`` sees to it that there is so much).
+        Completed tables are made one at a time, so that in rounds only counts stand for every cell.
+        Measuring everything takes more; ``_choose`` and ``_decide`` see to it that there is so
+        much.
         """
+        if self.finish == "plan" and choosing.goes_by_size(workload):
+            return memory_of_completing(workload, steps=1)
+        return self._memory_of_rounds(workload)
+
+    def _memory_of_rounds(self, workload: Workload) -> int:
         if self.in_loop:
-            kept = memory_needed(workload, per_cell=3, per_set=2000)
-            return kept + memory_of_completing(workload)
-        return memory_needed(workload, per_cell=_PER_CELL)
+            forecast = choosing.few_enough(workload)
+            return memory_of_completing(workload, forecast=forecast)
+        needed = memory_of_selecting(workload, full=self.update == "full")
+        return needed + (memory_of_rows(workload) if self.completion != "none" else 0)
 
     def planned_rounds(self, workload: Workload) -> int:
         """Return the nominal number of rounds that the first round's budgets are made for."""
@@ -187,7 +193,7 @@ class AimGrem:
         self, private: Private, workload: Workload, *, rho: Fraction, rng: RandomSource
     ) -> tuple[AimState, Started]:
         """Plan the rounds and measure every 1-way marginal of the closure with isotropic noise."""
-        require_memory(self.memory_needed(workload))
+        require_memory(min(self.memory_needed(workload), self._memory_of_rounds(workload)))
         planned = self.planned_rounds(workload)
         rho_measure = MEASURE_SHARE * rho / planned
         rho_select = (1 - MEASURE_SHARE) * rho / planned
@@ -404,14 +410,15 @@ class AimGrem:
 
     def _decide(self, state: AimState, private: Private, rng: RandomSource) -> tuple[AimState, str]:
         """Ask with noise how wrong the first tables are: rounds, or everything at once."""
-        fits = fits_memory(memory_needed(state.workload, per_cell=_PER_CELL))
+        fits = fits_memory(memory_of_completing(state.workload, steps=2))
         return deciding.decide(
             state, lambda: self._mean_error(state, private), private=private, rng=rng, fits=fits
         )
 
     def _choose(self, state: AimState) -> tuple[AimState, str]:
         """Decide by forecasts from released values: by size in a few steps, or rounds."""
-        if not fits_memory(memory_needed(state.workload, per_cell=_PER_CELL)):
+        # Where noise hides little, every step measures all there is.
+        if not fits_memory(memory_of_completing(state.workload, steps=len(choosing.PARTS) + 1)):
             return state, "Rounds. Measuring everything would take more memory than there is."
         by_size, said = choosing.decide(
             state.workload, state.beliefs, state.ledger.left, self.total

@@ -113,6 +113,15 @@ def _rounded(values: FloatArray) -> FloatArray:
     return rounded
 
 
+def goes_by_size(workload: Workload) -> bool:
+    """Whether a run goes by size whatever the answers are: there is little to look for."""
+    return few_enough(workload) and not _many(workload)
+
+
+def _many(workload: Workload) -> bool:
+    return len(workload.closure) - 1 > MANY * len(workload.domain)
+
+
 def few_enough(workload: Workload) -> bool:
     """Whether forecasts of this workload are quick."""
     return len(workload.closure) <= MOST_RESIDUALS
@@ -135,13 +144,12 @@ def decide(
             f"to {MOST_RESIDUALS:,}."
         )
     seen = Shared(workload, beliefs, total).outlook(rho)
-    many = len(workload.closure) - 1 > MANY * len(workload.domain)
     said = (
         "Expected to be left, as a mean L1 error, from what is released so far: "
         f"{seen.by_size:,.0f} if the budget is shared by expected size, {seen.pairs:,.0f} with "
         f"pairs alone, {seen.ones:,.0f} with single attributes alone; now {seen.now:,.0f}."
     )
-    if many and seen.by_size > HIDDEN * seen.exact_ones:
+    if _many(workload) and seen.by_size > HIDDEN * seen.exact_ones:
         return False, (
             f"Rounds. {said} Of so many residuals most are hidden by noise: rounds look for those "
             "that are not."

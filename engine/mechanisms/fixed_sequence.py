@@ -73,8 +73,8 @@ class FixedSequence:
         return repr(self)
 
     def memory_needed(self, workload: Workload) -> int:
-        """Estimate the memory of a run in bytes: estimates as float64."""
-        return memory_needed(workload, per_cell=9)
+        """Estimate the memory of a run in bytes: estimates and measurements as float64."""
+        return memory_needed(workload, per_cell=16, per_largest=36, per_set=2_700)
 
     def start(
         self, private: Private, workload: Workload, *, rho: Fraction, rng: RandomSource

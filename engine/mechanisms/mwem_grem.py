@@ -15,7 +15,7 @@ from engine.completing.release import Release
 from engine.errors import OptionError
 from engine.measure import measure_marginal
 from engine.mechanisms.measuring import measure_selected
-from engine.mechanisms.memory import memory_needed, require_memory
+from engine.mechanisms.memory import PER_VALUE, memory_needed, require_memory
 from engine.noise import RandomSource
 from engine.released import Beliefs, Measurement
 from engine.selection import (
@@ -85,7 +85,11 @@ class MwemGrem:
 
     def memory_needed(self, workload: Workload) -> int:
         """Estimate the memory of a run in bytes."""
-        return memory_needed(workload, per_cell=11)
+        # It looks at errors alone, which are largest where there are most cells.
+        held = 12.0 * self._rounds(workload)
+        return memory_needed(
+            workload, per_cell=10.5, per_largest=held, per_set=700, per_value=PER_VALUE
+        )
 
     def start(
         self, private: Private, workload: Workload, *, rho: Fraction, rng: RandomSource

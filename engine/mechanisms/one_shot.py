@@ -19,7 +19,7 @@ from engine.domain import subsets
 from engine.errors import OptionError
 from engine.forecast import Prediction, predict
 from engine.measure import measure_marginal, measure_residuals
-from engine.mechanisms.memory import memory_needed, require_memory
+from engine.mechanisms.memory import memory_needed, memory_of_measuring, require_memory
 from engine.mechanisms.options import choice
 from engine.noise import RandomSource
 from engine.planner import WorkloadPlan, plan_sum
@@ -52,6 +52,7 @@ class _OneShot:
     """Start plans, the one step measures everything."""
 
     __slots__ = ()
+    _all_at_once: ClassVar[bool] = True
     name: ClassVar[str]
     """What people call it."""
 
@@ -62,7 +63,7 @@ class _OneShot:
 
     def memory_needed(self, workload: Workload) -> int:
         """Estimate the memory of a run in bytes: counts as small integers, residuals as float64."""
-        return memory_needed(workload, per_cell=11)
+        return memory_of_measuring(workload)
 
     def start(
         self, private: Private, workload: Workload, *, rho: Fraction, rng: RandomSource
@@ -91,7 +92,8 @@ class _OneShot:
         """Measure everything that was planned."""
         if state.finished:
             raise OptionError("The run is finished: no round is left. Start another run.")
-        private.counts(state.workload.layout)  # all at once: much faster than one by one
+        if self._all_at_once:
+            private.counts(state.workload.layout)  # much faster than one by one
         ledger, measured = self._measure(state, private, rng)
         beliefs = Beliefs().combined(measured)
         after = replace(state, beliefs=beliefs, ledger=ledger, finished=True)
@@ -160,6 +162,10 @@ class ResidualPlanner(_OneShot):
     def __post_init__(self) -> None:
         choice("objective", self.objective, ("sum", "max"))
 
+    def memory_needed(self, workload: Workload) -> int:
+        """Estimate the memory of a run in bytes: residuals as float64, and the solver's."""
+        return memory_of_measuring(workload, solver=self.objective == "max")
+
     def plan(self, workload: Workload, *, rho: float | Fraction) -> WorkloadPlan:
         """Return the planned precisions, before anything is measured.
 
@@ -218,6 +224,11 @@ class Uniform(_OneShot):
     """Measure the total only and spread it evenly: what knowing nothing else amounts to."""
 
     name: ClassVar[str] = "Uniform"
+    _all_at_once: ClassVar[bool] = False
+
+    def memory_needed(self, workload: Workload) -> int:
+        """Estimate the memory of a run in bytes: of cells, only those of one answer."""
+        return memory_needed(workload, per_cell=0, per_largest=8, per_set=300)
 
     def _plan(self, workload: Workload, rho: Fraction) -> tuple[Allocation, ...]:
         precision = float(2 * rho)
