@@ -16,6 +16,7 @@ LIBRARIES = ("numpy", "scipy", "numba", "cvxpy", "clarabel", "pandas", "altair",
 PAPER = "Fast Private Adaptive Query Answering for Large Data Domains, arXiv 2602.05674"
 
 
+@st.cache_data(show_spinner=False)
 def environment() -> str:
     """Versions of everything that computes, one a line."""
     lines = [

@@ -14,7 +14,7 @@ from pages.parts.comparing import address, away, running
 from pages.parts.drawing import figures, form, lecture, messages, text
 from pages.parts.navigation import host, live
 from pages.parts.navigation.frame import through_app
-from pages.parts.visit import samples, study
+from pages.parts.visit import samples, study, turns
 from pages.parts.visit.asked import Compared
 from pages.parts.visit.worker import Job
 
@@ -118,7 +118,8 @@ def watch() -> None:
     done = job.done
     left = job.seconds / len(done) * (job.total - len(done)) if done else math.nan
     when = f", about {left:,.0f} s left" if done and left >= 1 else ""
-    st.progress(job.share, f"{len(done):,} of {job.total:,} runs{when}")
+    said = f"{len(done):,} of {job.total:,} runs{when}"
+    st.progress(job.share, turns.waiting(job.place) if job.place else said)
     if not running.is_shared(job):
         st.button(
             "Stop here and keep what is done", icon=":material/stop:", key="compare_cancel",

@@ -20,7 +20,7 @@ from engine.types import AttributeSet
 from pages.parts.drawing import figures, form, lecture, messages, text
 from pages.parts.navigation import live
 from pages.parts.navigation.frame import through_app
-from pages.parts.visit import samples, session, study
+from pages.parts.visit import samples, session, study, turns
 from pages.parts.visit.asked import Changed
 from pages.parts.visit.worker import Job
 
@@ -212,7 +212,8 @@ def watch() -> None:
         st.rerun()
     done = job.done
     who, spent = (done[-1][0], done[-1][1].spent) if done else (0, 0.0)
-    st.progress(min((who + spent) / 2, 1.0), f"{job.about[1][who]}: {spent:.0%} of its budget")
+    said = f"{job.about[1][who]}: {spent:.0%} of its budget"
+    st.progress(min((who + spent) / 2, 1.0), turns.waiting(job.place) if job.place else said)
     st.button("Stop here", icon=":material/stop:", key="what_if_cancel", on_click=job.cancel)
     live.ask_again(0.5)
 

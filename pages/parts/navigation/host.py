@@ -6,6 +6,7 @@ demonstration runs are made once for everybody.
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -46,6 +47,27 @@ def compile_ahead() -> subprocess.Popen[bytes] | None:
         return subprocess.Popen(behind, cwd=root, stdin=subprocess.DEVNULL)
     except OSError:  # nothing is lost: whoever needs a loop compiles it
         return None
+
+
+_FROZEN = 0
+_SWITCH = 0.0005
+
+
+def settle() -> None:
+    """Keep what no script will ever free out of garbage collection, and let clicks go first.
+
+    Streamlit collects everything after each run of a script. With the libraries loaded that takes
+    longer than most pages: what stands when a module has come is set aside, so that only what
+    scripts made is looked at. And work in a thread, which holds the interpreter for as long as this
+    interval, is asked ten times as often to make room for a click.
+    """
+    global _FROZEN
+    if not runtime.exists() or len(sys.modules) == _FROZEN:
+        return
+    sys.setswitchinterval(_SWITCH)
+    gc.collect()
+    gc.freeze()
+    _FROZEN = len(sys.modules)
 
 
 @st.cache_resource(show_spinner=False)

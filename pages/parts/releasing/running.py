@@ -14,7 +14,7 @@ from pages.parts.drawing import text
 from pages.parts.releasing import only
 from pages.parts.releasing.asked import Asked
 from pages.parts.setup.spending import tiny
-from pages.parts.visit import session
+from pages.parts.visit import session, turns
 from pages.parts.visit.worker import Job
 
 _JOB, _FILE = "release_job", "release_bundle"
@@ -77,10 +77,8 @@ def watch() -> None:
         st.rerun()
         return
     course: Course = found.about
-    st.progress(
-        min(1.0, course.share),
-        text=f"{100 * course.share:.0f} % of the budget spent, {course.events} steps",
-    )
+    said = f"{100 * course.share:.0f} % of the budget spent, {course.events} steps"
+    st.progress(min(1.0, course.share), text=turns.waiting(found.place) if found.place else said)
     st.button("Cancel", key="release_cancel", icon=":material/stop:", on_click=found.cancel)
     st.caption("Cancelled, it gives nothing away; what was charged until then stays charged.")
 

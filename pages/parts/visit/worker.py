@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 import engine
+from pages.parts.visit import turns
 
 T = TypeVar("T")
 FAILED = "Something went wrong here. What was done until then is kept; the log says more."
@@ -41,16 +42,23 @@ class Job(Generic[T]):
         make: Given a function that says whether to stop, yields the pieces.
         total: How many pieces there will be, if that is known.
         about: What the work is, to be shown with its results.
+        line: Where it waits for its turn.
     """
 
     def __init__(
-        self, make: Callable[[Callable[[], bool]], Iterator[T]], total: int | None, about: Any
-    ) -> None:
+        self, make: Callable[[Callable[[], bool]], Iterator[T]], total: int | None, about: Any, *,
+        line: turns.Line | None = None,
+    ) -> None:  # fmt: skip
         self.about = about
         self._progress: Progress[T] = Progress(total)
         # The thread holds the record, not the job: a job that nobody holds any more stops it.
         weakref.finalize(self, self._progress.cancel.set)
-        self._thread = threading.Thread(target=_work, args=(make, self._progress), daemon=True)
+        self._line = line or turns.LINE
+        self._ticket = self._line.join(turns.visitor())
+        if self._ticket is None:
+            self._progress.error, self._progress.ended = turns.BUSY, time.monotonic()
+        work = (make, self._progress, self._line, self._ticket)
+        self._thread = threading.Thread(target=_work, args=work, daemon=True)
         self._thread.start()
 
     @property
@@ -62,6 +70,11 @@ class Job(Generic[T]):
     def running(self) -> bool:
         """Whether more is to come."""
         return self._progress.ended is None
+
+    @property
+    def place(self) -> int:
+        """Its place in the line of the server, from 1; 0 once it goes on."""
+        return self._line.place(self._ticket) if self._ticket is not None else 0
 
     @property
     def cancelled(self) -> bool:
@@ -98,11 +111,22 @@ class Job(Generic[T]):
         return not self.running
 
 
-def _work(make: Callable[[Callable[[], bool]], Iterator[T]], progress: Progress[T]) -> None:
+def _work(
+    make: Callable[[Callable[[], bool]], Iterator[T]],
+    progress: Progress[T],
+    line: turns.Line,
+    ticket: turns.Ticket | None,
+) -> None:
+    if ticket is None:
+        return
+    stop = progress.cancel.is_set
     try:
-        for piece in make(progress.cancel.is_set):
+        if not line.enter(ticket, stop):
+            return
+        progress.began = time.monotonic()
+        for piece in make(stop):
             progress.done.append(piece)
-            if progress.cancel.is_set():
+            if stop() or (line.step_back(ticket) and not line.enter(ticket, stop)):
                 break
         progress.whole = not progress.cancel.is_set() or len(progress.done) == progress.total
     except engine.EngineError as error:
@@ -111,4 +135,5 @@ def _work(make: Callable[[Callable[[], bool]], Iterator[T]], progress: Progress[
         logging.getLogger(__name__).exception("a worker failed")
         progress.error = FAILED
     finally:
+        line.leave(ticket)
         progress.ended = time.monotonic()
