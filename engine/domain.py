@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
@@ -293,6 +293,16 @@ def subsets(attrs: AttributeSet) -> tuple[AttributeSet, ...]:
     ((), (0,), (2,), (0, 2))
     """
     return tuple(s for k in range(len(attrs) + 1) for s in combinations(attrs, k))
+
+
+def closure(sets: Iterable[AttributeSet]) -> tuple[AttributeSet, ...]:
+    """Return every subset of one of these sets once, by size and then in order.
+
+    >>> closure([(0, 2), (1,)])
+    ((), (0,), (1,), (2,), (0, 2))
+    """
+    found = {tau for attrs in sets for tau in subsets(attrs)}
+    return tuple(sorted(found, key=lambda tau: (len(tau), tau)))
 
 
 def _check_rows(number: object) -> None:

@@ -11,7 +11,7 @@ from typing import cast
 import numpy as np
 
 from engine.checking import expect, whole
-from engine.domain import Domain, subsets
+from engine.domain import Domain, closure
 from engine.errors import DomainError, WorkloadError
 from engine.layout import Layout
 from engine.types import AttributeSet, FloatArray
@@ -95,8 +95,7 @@ class Workload:
     def _fill(self, weights: dict[AttributeSet, float], domain: Domain) -> None:
         cells = [domain.cells(attrs) for attrs in weights]
         _check_size(sum(1 << len(attrs) for attrs in weights), sum(cells), largest=max(cells))
-        closure = {subset for attrs in weights for subset in subsets(attrs)}
-        ordered = tuple(sorted(closure, key=lambda attrs: (len(attrs), attrs)))
+        ordered = closure(weights)
         _check_size(len(ordered), sum(map(domain.cells, ordered)), largest=max(cells))
         sorted_weights = dict(sorted(weights.items(), key=lambda kv: (len(kv[0]), kv[0])))
         self.domain = domain

@@ -10,6 +10,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import optimize
 
 import engine
+from engine.completing.projection import projected
 from tests.strategies import numbers
 from tests.support import make_domain
 
@@ -85,6 +86,13 @@ def test_a_tiny_total_beside_huge_cells_is_no_crash() -> None:
     found = engine.simplex(estimate(np.array([1e17, -1e17, 1.0]))).values
     assert (found >= 0).all()
     assert np.isfinite(found).all()
+
+
+def test_the_simplex_projection_leaves_out_one_cell_at_a_time_to_the_end() -> None:
+    # Each cell is below the mean of those above it: 150 passes, where 100 were once the most.
+    values = np.concatenate([[1.0], -np.float_power(200.0, np.arange(-20, 110))])
+    found = projected(values, 0.5)
+    np.testing.assert_allclose(found, [0.5, *np.zeros(130)])
 
 
 def test_a_completed_estimate_has_no_variance_and_says_what_was_done() -> None:

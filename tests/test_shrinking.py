@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.completing import shrinking
+from engine.completing.projection import projected
 from tests.reference import shrinking as twin
 from tests.support import RELATIVE, relative_error
 
@@ -35,7 +36,7 @@ def test_projection_is_that_of_the_twin(seed: int) -> None:
     shape = tuple(rng.integers(1, 9, size=rng.integers(1, 4)))
     table = rng.normal(size=shape) * rng.exponential(10.0)
     total = float(rng.exponential(20.0))
-    found = shrinking.projected(table, total)
+    found = projected(table, total)
     assert found.sum() == pytest.approx(total, rel=RELATIVE)
     assert (found >= 0).all()
     assert relative_error(found, twin.projected(table, total)) <= 1e-6

@@ -31,8 +31,9 @@ from numpy.typing import NDArray
 
 from engine import axes, kernels
 from engine.completing import fitting, routes, shrinkage, shrinking, triples
+from engine.completing.projection import projected
 from engine.completing.totals import UNBIASED, Total, total_of
-from engine.domain import Domain, subsets
+from engine.domain import Domain, closure, subsets
 from engine.layout import Layout
 from engine.released import Beliefs, Estimate
 from engine.residuals import privacy_cost
@@ -59,9 +60,8 @@ def maxent(
         gamma: Which marginal.
         total: What it adds up to (``totals``).
     """
-    closure = {tau for attrs in (gamma, *beliefs) for tau in subsets(attrs)}
-    ordered = sorted(closure, key=lambda attrs: (len(attrs), attrs))
-    return estimate_of(Completed(Layout(domain.sizes, ordered), beliefs, total), domain, gamma)
+    layout = Layout(domain.sizes, closure((gamma, *beliefs)))
+    return estimate_of(Completed(layout, beliefs, total), domain, gamma)
 
 
 def estimate_of(tables: Completed, domain: Domain, gamma: AttributeSet) -> Estimate:
@@ -198,7 +198,7 @@ class Completed:
             return table
         observed, found = self._found(gamma, table)
         added = shrinkage.interaction(observed, found, self._prior(gamma))
-        return _projected(table + added, self._total)
+        return projected(table + added, self._total)
 
     def _below(self, gamma: AttributeSet) -> FloatArray:
         """Three attributes or more: the table of maximum entropy that fits what lies below."""
@@ -349,7 +349,7 @@ class Completed:
         """Complete a measured pair."""
         observed, found = self._measured[a, b]
         added = shrinkage.interaction(observed, found, self._prior((a, b)))
-        table = _projected(self._product(a, b) + added, self._total)
+        table = projected(self._product(a, b) + added, self._total)
         table = shrinking.raked(table, self._ones[a], self._ones[b])
         self._pair(a, b)[...] = table
         self._information[a, b] = self._information[b, a] = _mutual_information(table)
@@ -422,7 +422,7 @@ class Completed:
         noisy = even + axes.center_all(belief.values)
         variance = (n - 1) / n / belief.precision
         mean = self._total / n
-        return _projected(shrinkage.counts(noisy, mean=mean, variance=variance), self._total)
+        return projected(shrinkage.counts(noisy, mean=mean, variance=variance), self._total)
 
     def _pair(self, a: int, b: int) -> FloatArray:
         """The table over two attributes, in the order asked for: a view."""
@@ -436,11 +436,6 @@ class Completed:
     def _product(self, a: int, b: int) -> FloatArray:
         product: FloatArray = np.outer(self._ones[a], self._ones[b] / max(self._total, 1e-300))
         return product
-
-
-def _projected(table: FloatArray, total: float) -> FloatArray:
-    """The nearest table without negative cells that has this total."""
-    return shrinking.projected(table, total) if total > 0 else np.zeros_like(table)
 
 
 def _mutual_information(table: FloatArray) -> float:

@@ -16,7 +16,7 @@ import numpy as np
 
 from engine import kernels
 from engine.completing import ascent
-from engine.domain import Domain, subsets
+from engine.domain import Domain, closure, subsets
 from engine.grem import Reconstruction
 from engine.layout import Layout
 from engine.released import Belief, Beliefs
@@ -99,9 +99,9 @@ class Prices:
     def __init__(self, beliefs: Beliefs, domain: Domain, marginals: list[AttributeSet]) -> None:
         self._beliefs = beliefs
         self.layout = Layout(domain.sizes, marginals)
-        within = {tau for gamma in marginals for tau in subsets(gamma)}.difference(marginals)
-        moving = {tau for tau in within if tau in beliefs}
-        self._lower = Layout(domain.sizes, sorted(moving, key=lambda tau: (len(tau), tau)))
+        wanted = set(marginals)
+        moving = [tau for tau in closure(marginals) if tau in beliefs and tau not in wanted]
+        self._lower = Layout(domain.sizes, moving)
         self._at, self._below, size = _places(self.layout, self._lower)
         self._own: FloatArray = np.array(
             [1.0 / beliefs[g].precision if g in beliefs else 0.0 for g in marginals]

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from engine.checking import expect
+from engine.compiling import compiled
 from engine.released import Estimate
 from engine.types import FloatArray
 
@@ -46,24 +47,45 @@ def clip_table(values: FloatArray) -> FloatArray:
 
 
 def simplex_table(values: FloatArray) -> FloatArray:
-    """``simplex`` on a plain array: subtract one number from all cells, then cut at zero.
+    """``simplex`` on a plain array."""
+    total = float(values.sum())
+    return values.copy() if total > 0 and float(values.min()) >= 0 else projected(values, total)
+
+
+def projected(values: FloatArray, total: float) -> FloatArray:
+    """Return the nearest table without negative cells that has this total; zeros at zero or less.
+
+    Nearest in squared distance.
 
     Source:
-        The number is found from the sorted cells (Held, Wolfe, Crowder 1974).
+        One number is subtracted from all cells before they are cut at zero; it is found by leaving
+        out what falls below, again and again (Michelot 1986).
     """
-    total = float(values.sum())
     if total <= 0:
         return np.zeros_like(values)
-    if float(values.min()) >= 0:
-        return values.copy()
-    # Only positive cells can stay positive: the cut is never below zero here.
-    descending = np.sort(values[values > 0])[::-1]
-    excess = (np.cumsum(descending) - total) / np.arange(1, len(descending) + 1)
-    # The largest cell always stays positive; rounding may say otherwise next to huge cells.
-    kept = np.flatnonzero(descending > excess)
-    cut = excess[kept[-1] if len(kept) else 0]
-    projected: FloatArray = np.maximum(values - cut, 0.0)
-    return projected
+    found = np.array(values, dtype=np.float64, order="C")
+    _project(found.reshape(-1), total)
+    return found
+
+
+@compiled
+def _project(cells: FloatArray, total: float) -> None:
+    n = len(cells)
+    excess, number = -total, n
+    for k in range(n):
+        excess += cells[k]
+    cut = excess / n
+    while True:
+        kept, excess = 0, -total
+        for k in range(n):
+            if cells[k] > cut:
+                kept += 1
+                excess += cells[k]
+        if kept >= number or kept == 0:  # fewer each time, so there is an end
+            break
+        number, cut = kept, excess / kept
+    for k in range(n):
+        cells[k] = max(cells[k] - cut, 0.0)
 
 
 def _completed(estimate: Estimate, values: FloatArray, name: str) -> Estimate:

@@ -10,7 +10,6 @@ import numpy as np
 from engine.compiling import compiled
 from engine.types import FloatArray, IntArray
 
-_MOST_CUTS = 100
 _MOST_RAKINGS = 50
 _RAKED = 1e-8
 _NEGLIGIBLE = 1e-12
@@ -38,18 +37,6 @@ def centered_by(table: FloatArray, weight: FloatArray, times: int) -> FloatArray
     return found
 
 
-def projected(table: FloatArray, total: float) -> FloatArray:
-    """Return the nearest table without negative cells that has this total, above zero.
-
-    Source:
-        One number is subtracted from all cells before they are cut at zero; it is found by leaving
-        out what falls below, again and again (Michelot 1986).
-    """
-    found = np.array(table, dtype=np.float64, order="C")
-    _project(found.reshape(-1), total)
-    return found
-
-
 def raked(table: FloatArray, rows: FloatArray, columns: FloatArray) -> FloatArray:
     """Return the table scaled, row by row and column by column, to these sums.
 
@@ -66,17 +53,6 @@ def raked(table: FloatArray, rows: FloatArray, columns: FloatArray) -> FloatArra
     found *= 1e-9 / max(float(rows.sum()), 1e-300)
     found += table
     _rake(found, rows, columns)
-    return found
-
-
-def inner(rows: FloatArray, others: FloatArray) -> FloatArray:
-    """Return rows @ others.T on this thread alone.
-
-    BLAS starts threads from about ten thousand products on: beside other work that takes longer
-    than the products.
-    """
-    found = np.empty((len(rows), len(others)))
-    _inner(np.ascontiguousarray(rows), np.ascontiguousarray(others), found)
     return found
 
 
@@ -233,29 +209,6 @@ def _kept_of(
 
 
 @compiled
-def _inner(rows: FloatArray, others: FloatArray, out: FloatArray) -> None:
-    whole = len(others) // 4 * 4
-    for i in range(len(rows)):
-        row = rows[i]
-        for j in range(0, whole, 4):
-            o0, o1, o2, o3 = others[j], others[j + 1], others[j + 2], others[j + 3]
-            s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-            for k in range(len(row)):
-                value = row[k]
-                s0 += value * o0[k]
-                s1 += value * o1[k]
-                s2 += value * o2[k]
-                s3 += value * o3[k]
-            out[i, j], out[i, j + 1], out[i, j + 2], out[i, j + 3] = s0, s1, s2, s3
-        for j in range(whole, len(others)):
-            other = others[j]
-            s = 0.0
-            for k in range(len(row)):
-                s += row[k] * other[k]
-            out[i, j] = s
-
-
-@compiled
 def _center(cells: FloatArray, shape: IntArray) -> None:
     after = len(cells)
     mean = np.empty(len(cells))
@@ -323,26 +276,6 @@ def _center_by(cells: FloatArray, weights: FloatArray, shape: IntArray, times: i
                         row[k] -= offs[k]
     for k in range(len(cells)):
         cells[k] *= weights[k]
-
-
-@compiled
-def _project(cells: FloatArray, total: float) -> None:
-    n = len(cells)
-    excess, number = -total, n
-    for k in range(n):
-        excess += cells[k]
-    cut = excess / n
-    for _ in range(_MOST_CUTS):
-        kept, excess = 0, -total
-        for k in range(n):
-            if cells[k] > cut:
-                kept += 1
-                excess += cells[k]
-        if kept == number or kept == 0:
-            break
-        number, cut = kept, excess / kept
-    for k in range(n):
-        cells[k] = max(cells[k] - cut, 0.0)
 
 
 @compiled

@@ -10,6 +10,7 @@ COMPILED = (
     "engine/kernels.py",
     "engine/completing/ascent.py",
     "engine/completing/fitting.py",
+    "engine/completing/projection.py",
     "engine/completing/routes.py",
     "engine/completing/shrinking.py",
     "engine/completing/triples.py",

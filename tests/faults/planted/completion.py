@@ -116,7 +116,7 @@ FAULTS = (
     Fault("likelihood not halved", SHRINKING, "0.5 * freedom / noisy.size", "1.0 * freedom / noisy.size",
           "Noise is taken for interactions.",
           ("tests/test_shrinking.py::test_evidence_and_what_is_shrunk_are_those_of_the_twins",)),
-    Fault("projection to another total", SHRINKING, "excess, number = -total, n", "excess, number = total, n",
+    Fault("projection to another total", "engine/completing/projection.py", "excess, number = -total, n", "excess, number = total, n",
           "Tables add up to something else.",
           ("tests/test_shrinking.py::test_projection_is_that_of_the_twin",)),
     Fault("raking without columns", SHRINKING, "                row[j] *= sums[j]\n", "                row[j] *= 1.0\n",
