@@ -36,9 +36,6 @@ _SMOOTH_FROM = 5
 _CENTERINGS = 4
 _AT_ONCE = 1024
 """Cells handled together where each needs a row of its own."""
-_ALONE = 1 << 17
-"""Multiplications in a product below which BLAS stays on this thread (OpenBLAS: 2^18): beside other
-work, starting its threads takes longer than the product."""
 _FEW = 512
 """Size of an attribute below which its priors are kept: at most a megabyte each."""
 _NEAR = 15.0
@@ -74,14 +71,13 @@ def counts(noisy: FloatArray, *, mean: float, variance: float) -> FloatArray:
     low = noisy <= _NEAR * std
     near = noisy[low]
     means, total = np.empty((len(near), len(_SHAPES))), np.zeros(len(_SHAPES))
-    rows = max(1, _ALONE // masses.size)
-    for at in range(0, len(near), rows):  # cells times nodes would be too many at once
-        exponent = -0.5 * ((near[at : at + rows, None] - nodes) / std) ** 2
+    for at in range(0, len(near), _AT_ONCE):  # cells times nodes would be too many at once
+        exponent = -0.5 * ((near[at : at + _AT_ONCE, None] - nodes) / std) ** 2
         top = exponent.max(axis=1, keepdims=True, initial=-np.inf)
         likelihood = np.exp(exponent - top)
-        evidence = np.maximum(likelihood @ masses.T, 1e-300)  # (cells, shapes)
+        evidence = np.maximum(shrinking.inner(likelihood, masses), 1e-300)  # (cells, shapes)
         total += np.log(evidence).sum(axis=0) + top.sum()
-        means[at : at + rows] = mean * (likelihood @ moments.T) / evidence
+        means[at : at + _AT_ONCE] = mean * shrinking.inner(likelihood, moments) / evidence
     high = noisy[~low]
     total += _log_gamma(high, mean).sum(axis=0) + len(high) * np.log(std * np.sqrt(2.0 * np.pi))
     posterior = np.empty((len(noisy), len(_SHAPES)))

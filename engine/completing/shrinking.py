@@ -56,6 +56,19 @@ def raked(table: FloatArray, rows: FloatArray, columns: FloatArray) -> FloatArra
     return found
 
 
+def inner(rows: FloatArray, others: FloatArray) -> FloatArray:
+    """Return rows @ others.T on this thread alone.
+
+    BLAS lacks this: it starts threads from about ten thousand products on, which beside other work
+    takes longer than the products, and how it adds up follows from how many there are. threadpoolctl
+    sets their number for the whole process, so for other runs too, at 6 microseconds a call: as much
+    as most of these products take.
+    """
+    found = np.empty((len(rows), len(others)))
+    _inner(np.ascontiguousarray(rows), np.ascontiguousarray(others), found)
+    return found
+
+
 def evidence(
     noisy: FloatArray,
     predicted: FloatArray,
@@ -206,6 +219,29 @@ def _kept_of(
             for g in range(len(row)):
                 prior = relative * row[g]
                 out[g] += weight * (prior / (1.0 + prior))
+
+
+@compiled
+def _inner(rows: FloatArray, others: FloatArray, out: FloatArray) -> None:
+    whole = len(others) // 4 * 4
+    for i in range(len(rows)):
+        row = rows[i]
+        for j in range(0, whole, 4):
+            o0, o1, o2, o3 = others[j], others[j + 1], others[j + 2], others[j + 3]
+            s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+            for k in range(len(row)):
+                value = row[k]
+                s0 += value * o0[k]
+                s1 += value * o1[k]
+                s2 += value * o2[k]
+                s3 += value * o3[k]
+            out[i, j], out[i, j + 1], out[i, j + 2], out[i, j + 3] = s0, s1, s2, s3
+        for j in range(whole, len(others)):
+            other = others[j]
+            s = 0.0
+            for k in range(len(row)):
+                s += row[k] * other[k]
+            out[i, j] = s
 
 
 @compiled
