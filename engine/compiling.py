@@ -1,9 +1,12 @@
-"""Loops over cells: interpreted while there is little to do, compiled (numba) as soon as there is.
+"""Loops over cells: interpreted where there is little to do, compiled (numba) where there is more.
 
 Compiling takes seconds, once on a machine; interpreting the same Python takes microseconds a cell.
-So the first ``FREE_WORK`` elements that a process hands to these loops are interpreted, which is
-all of a run on a small table, and nobody waits for a compiler. The two agree but for the rounding
-of sums. ``prepare`` compiles everything and keeps the code on disk.
+So runs of small workloads are interpreted, and nobody waits for a compiler there; larger ones are
+compiled from the first call on. The two agree but for the rounding of sums, and a last digit can
+decide what a plan leaves out. So which of them serves a call follows from public sizes alone, never
+from what the process did before: the same seeded call gives the same bits whenever it is made
+(``sized``; a call outside of it goes by its own arrays). ``prepare`` compiles everything and keeps
+the code on disk.
 
 numba is imported when the first loop is compiled; it alone takes half a second.
 """
@@ -14,28 +17,35 @@ import threading
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import update_wrapper
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
 F = TypeVar("F", bound=Callable[..., Any])
-FREE_WORK = 3_000_000
-"""Array elements handed to loops before they are compiled: about a second of interpreting."""
 
 
-class _Work:
-    """How much this process has interpreted, and whether somebody asked for compiled loops."""
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Up to how much work loops are interpreted: each about a second of it.
 
-    __slots__ = ("free", "left", "lock")
+    Args:
+        workload: Cells of all marginals of a run; it passes over them a thousand times.
+        call: Elements of one call's arrays, outside of a run.
+        counting: Elements where NumPy can do the same.
+    """
 
-    def __init__(self) -> None:
-        self.left: float = FREE_WORK
-        self.free: float = FREE_WORK
-        self.lock = threading.RLock()
+    workload: float = 2_000
+    call: float = 300_000
+    counting: float = 3_000_000
 
 
-_work = _Work()
+_limits = Limits()
+_making = threading.RLock()
+_small: ContextVar[float | None] = ContextVar("small", default=None)
+"""Cells of the workload at hand; of this thread and those that it hands its work to."""
 _loops: list[Loop] = []
 
 
@@ -60,30 +70,24 @@ class Loop:
         _loops.append(self)
 
     def __call__(self, *arguments: Any) -> Any:
-        """Run it, compiled if it is or if there is too much to interpret."""
-        if self._alike and _work.left > 0:
-            return self._beside(*arguments)
-        if self._compiled is not None and _work.left <= 0:
-            return self._compiled(*arguments)
-        if _work.left > 0:
-            _work.left -= sum(a.size for a in arguments if isinstance(a, np.ndarray))
-            if _work.left > 0:
-                return self._plain(*arguments)
-        return self.compiled()(*arguments)
-
-    def _beside(self, *arguments: Any) -> Any:
-        """Counting: both forms give the same integers, so each call decides for itself.
-
-        How long the records are is private. If it were taken off the free work, the loops that
-        follow, whose sums are rounded otherwise once compiled, would tell it in released digits.
-        """
-        if sum(a.size for a in arguments if isinstance(a, np.ndarray)) <= _work.free:
+        """Run it, compiled if there is too much to interpret."""
+        if self._interpreted(arguments):
             return self._plain(*arguments)
-        return self.compiled()(*arguments)
+        return (self._compiled or self.compiled())(*arguments)
+
+    def _interpreted(self, arguments: tuple[Any, ...]) -> bool:
+        """Whether there is so little to do: by sizes that are public."""
+        cells = _small.get()
+        if cells is not None and not self._alike:
+            return cells <= _limits.workload
+        # Counting: both forms give the same integers, so each call may go by the number of records,
+        # which is private. Nothing else may: released digits would tell it.
+        most = _limits.counting if self._alike else _limits.call
+        return sum(a.size for a in arguments if isinstance(a, np.ndarray)) <= most
 
     def compiled(self) -> Callable[..., Any]:
         """Return the compiled form, made for the types of its first arguments when called."""
-        with _work.lock:
+        with _making:
             if self._compiled is None:
                 self._compiled = _dispatcher(self.function)
             return self._compiled
@@ -114,8 +118,16 @@ def _dispatcher(function: Callable[..., Any]) -> Callable[..., Any]:
     )
     update_wrapper(linked, function)
     del linked.__dict__["__wrapped__"]  # numba would unwrap it
-    # Sums may be reassociated, products added unrounded: that is what makes them fast.
-    options: dict[str, Any] = {"nogil": True, "fastmath": {"reassoc", "nsz", "contract"}}
+    options: dict[str, Any] = {
+        "nogil": True,
+        # Sums may be reassociated, products added unrounded: that is what makes them fast.
+        "fastmath": {"reassoc", "nsz", "contract"},
+        # A loop called by another would stand in memory twice, once on its own and once as
+        # optimised for the caller, with sums in another order. Which of them is linked depends on
+        # whether the code was compiled in this process or read from disk.
+        "forceinline": True,
+        "no_cfunc_wrapper": True,
+    }
     try:
         made = numba.njit(cache=True, **options)(linked)
     except RuntimeError:  # nowhere to keep the compiled code: compile in each process
@@ -124,14 +136,28 @@ def _dispatcher(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @contextmanager
-def free_work(elements: float) -> Iterator[None]:
-    """Interpret so much work from here on: 0 compiles everything, infinity nothing."""
-    before = _work.left, _work.free
-    _work.left = _work.free = elements
+def sized(cells: int) -> Iterator[None]:
+    """Let loops inside go by the size of the workload at hand, not each by its own arrays.
+
+    Args:
+        cells: Of all marginals of the workload and the subsets of them: public.
+    """
+    token = _small.set(cells)
     try:
         yield
     finally:
-        _work.left, _work.free = before
+        _small.reset(token)
+
+
+@contextmanager
+def free_work(elements: float) -> Iterator[None]:
+    """Interpret so much work, in a workload and in a call: 0 compiles everything, inf nothing."""
+    global _limits
+    before, _limits = _limits, Limits(elements, elements, elements)
+    try:
+        yield
+    finally:
+        _limits = before
 
 
 def loops() -> tuple[Loop, ...]:

@@ -15,6 +15,7 @@ import os
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -476,7 +477,10 @@ def in_threads(call: Callable[[int, int], None], bounds: list[int]) -> None:
             call(first, last)
 
     # This thread works too: less to wait for, and nothing if the others are busy elsewhere.
-    others = [_pool().submit(work) for _ in range(min(_THREADS, len(waiting)) - 1)]
+    # They go by the size of the same workload (``compiling``).
+    others = [
+        _pool().submit(copy_context().run, work) for _ in range(min(_THREADS, len(waiting)) - 1)
+    ]
     try:
         work()
     finally:

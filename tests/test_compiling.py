@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import engine
-from engine import compiling
+from engine import compiling, kernels
 from tests.support import ROOT
 
 ROUNDING = 1e-9
@@ -54,35 +57,99 @@ def test_counting_is_the_same_compiled_and_with_numpy() -> None:
 
 def test_how_many_records_there_are_does_not_decide_what_is_compiled() -> None:
     # Compiled sums are rounded otherwise: released digits would tell how many were counted.
+    served: list[str] = []
+    total = watched(served)
     domain = engine.Domain.from_sizes({"a": 2, "b": 3})
     layout = engine.Workload.all_kway(domain, 2).layout
-    left = []
     for records in (0, 10, 5_000):
         table = engine.Table.from_codes(np.zeros((records, 2), np.int64), domain)
         with compiling.free_work(4_000):
             engine.Private(table).counts(layout)
-            left.append(compiling._work.left)
-    assert left == [4_000] * 3
+            total(np.ones(3))
+    assert served == ["plain"] * 3
 
 
-def test_too_much_work_is_compiled_at_once() -> None:
-    calls: list[str] = []
+def watched(served: list[str]) -> Callable[[np.ndarray], float]:
+    """A loop that says how it was served."""
 
-    @compiling.compiled
     def total(values: np.ndarray) -> float:
         s = 0.0
         for k in range(values.shape[0]):
             s += values[k]
         return s
 
-    plain = total.function  # type: ignore[attr-defined]
-    total._plain = lambda values: calls.append("plain") or plain(values)  # type: ignore[attr-defined]
+    loop = compiling.Loop(total)
+    loop._plain = lambda values: served.append("plain") or total(values)
+    loop._compiled = lambda values: served.append("compiled") or total(values)
+    return loop
+
+
+def test_what_serves_a_call_follows_from_public_sizes_and_from_nothing_before() -> None:
+    served: list[str] = []
+    total = watched(served)
     with compiling.free_work(100):
-        assert total(np.ones(60)) == 60
-        assert calls == ["plain"]
-        assert total(np.ones(60)) == 60
-        assert total(np.ones(3)) == 3, "the free work is used up for good"
-    assert calls == ["plain"]
+        for _ in range(5):  # nothing is used up
+            total(np.ones(60))
+        total(np.ones(101))
+        total(np.ones(60))
+        with compiling.sized(101):
+            total(np.ones(60))
+            with compiling.sized(100):
+                total(np.ones(1000))
+        total(np.ones(60))
+    assert served == [*["plain"] * 5, "compiled", "plain", "compiled", "plain", "plain"]
+
+
+def test_threads_go_by_the_size_of_the_workload_at_hand() -> None:
+    served: list[str] = []
+    total = watched(served)
+    with compiling.free_work(100), compiling.sized(1000):
+        kernels.in_threads(lambda first, last: total(np.ones(last - first)), list(range(40)))
+    assert set(served) == {"compiled"}
+
+
+BITS = """
+import hashlib, numpy as np, engine
+from engine import compiling
+from engine.completing import shrinkage
+def run():
+    domain = engine.Domain.from_sizes({"a": 2, "b": 3, "c": 4, "d": 5})
+    codes = np.arange(400)[:, None] * np.array([1, 2, 3, 5]) % np.array(domain.sizes)
+    table = engine.Table.from_codes(codes, domain)
+    workload = engine.Workload.all_kway(domain, 3)
+    found = engine.run(engine.AimGrem(), table, workload, epsilon=2, delta=1e-9, seed=3)
+    return b"".join(e.values.tobytes() for e in found.release.estimates())
+def large():
+    rng, told = np.random.default_rng(0), b""
+    with compiling.sized(10**9):
+        for _ in range(100):
+            predicted, noisy = rng.exponential(9.0, (24, 64)), rng.normal(size=(24, 64))
+            found = shrinkage.evidence(noisy, predicted, variance=1.0, freedom=1449)
+            told += shrinkage.interaction(noisy, found).tobytes()
+    return told
+def told(*bits):
+    print(*(hashlib.sha256(b).hexdigest() for b in bits))
+"""
+
+
+@pytest.mark.slow
+def test_the_same_seeded_call_gives_the_same_bits_in_a_fresh_and_in_a_warm_process(
+    tmp_path: Path,
+) -> None:
+    # Loops that were called by others stood in memory twice: sums differed by whether the code was
+    # compiled in this process or read from disk. And after enough work, small runs were compiled.
+    fresh = digits("told(run(), large())", tmp_path)
+    again = digits("large(); told(run(), large())", tmp_path)
+    assert fresh == again
+
+
+def digits(code: str, cache: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", BITS + code],
+        cwd=ROOT, capture_output=True, text=True, check=True, timeout=300,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(cache)},
+    )  # fmt: skip
+    return done.stdout
 
 
 @pytest.mark.parametrize("name", ["titanic", "ucb_admissions", "hair_eye_color"])

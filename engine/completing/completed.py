@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import axes, kernels
+from engine import axes, compiling, kernels
 from engine.completing import fitting, routes, shrinkage, shrinking, triples
 from engine.completing.projection import projected
 from engine.completing.totals import UNBIASED, Total, total_of
@@ -61,7 +61,8 @@ def maxent(
         total: What it adds up to (``totals``).
     """
     layout = Layout(domain.sizes, closure((gamma, *beliefs)))
-    return estimate_of(Completed(layout, beliefs, total), domain, gamma)
+    with compiling.sized(layout.total_cells):
+        return estimate_of(Completed(layout, beliefs, total), domain, gamma)
 
 
 def estimate_of(tables: Completed, domain: Domain, gamma: AttributeSet) -> Estimate:

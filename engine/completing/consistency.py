@@ -37,7 +37,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine import grem
+from engine import compiling, grem
 from engine.checking import expect
 from engine.completing.nonnegative import nonnegative as without_negative_cells
 from engine.completing.release import Release
@@ -95,7 +95,8 @@ class Consistent:
         return max(-float(np.minimum(e.values, 0.0).sum()) for e in self.estimates())
 
     def _estimate(self, attrs: AttributeSet) -> Estimate:
-        values = grem.marginal(self.beliefs, self.domain, attrs)
+        with compiling.sized(_size(self.domain)):
+            values = grem.marginal(self.beliefs, self.domain, attrs)
         unmeasured = tuple(tau for tau in subsets(attrs) if tau in self.unmeasured)
         return Estimate(self.domain, attrs, values, None, unmeasured, self.completion)
 
@@ -161,7 +162,9 @@ def _said_together(
         _check(table, domain)
         domain = table.domain
         weight = _weight(table, weights)
-        for tau, residual in decompose_all(table.values, table.attrs).items():
+        with compiling.sized(_size(domain)):
+            residuals = decompose_all(table.values, table.attrs)
+        for tau, residual in residuals.items():
             spread = domain.cells(table.attrs) // domain.cells(tau)
             said = Belief(residual, weight / spread)
             beliefs[tau] = beliefs[tau].combine(said) if tau in beliefs else said
@@ -184,7 +187,13 @@ def _nonnegative(found: Consistent) -> Beliefs:
     # A total that is certain does not move.
     certain = Belief(np.array(total), math.inf)
     beliefs = Beliefs({tau: belief if tau else certain for tau, belief in _items(found)})
-    return without_negative_cells(beliefs, found.domain, found.marginals)
+    with compiling.sized(_size(found.domain)):
+        return without_negative_cells(beliefs, found.domain, found.marginals)
+
+
+def _size(domain: Domain) -> int:
+    """What loops go by: tables come one at a time, so how many there are is not known."""
+    return domain.cells(tuple(range(len(domain))))
 
 
 def _items(found: Consistent) -> list[tuple[AttributeSet, Belief]]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from engine import grem
+from engine import compiling, grem
 from engine.accounting import Ledger, epsilon_from, rho_from
 from engine.completing import completed
 from engine.completing.totals import LOWERED, UNBIASED, Total
@@ -146,10 +146,12 @@ class Release:
         return map(self._estimate, self.workload.weights)
 
     def _estimate(self, attrs: AttributeSet) -> Estimate:
-        if self.completion is None:
-            return grem.estimate(self.beliefs, self.domain, attrs)
-        tables = completed.kept(self.workload.layout, self.beliefs, self.total)
-        return completed.estimate_of(tables, self.domain, attrs)
+        layout = self.workload.layout
+        with compiling.sized(layout.total_cells):
+            if self.completion is None:
+                return grem.estimate(self.beliefs, self.domain, attrs)
+            tables = completed.kept(layout, self.beliefs, self.total)
+            return completed.estimate_of(tables, self.domain, attrs)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the release as plain JSON values, every number to the last digit."""

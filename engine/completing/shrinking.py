@@ -59,10 +59,10 @@ def raked(table: FloatArray, rows: FloatArray, columns: FloatArray) -> FloatArra
 def inner(rows: FloatArray, others: FloatArray) -> FloatArray:
     """Return rows @ others.T on this thread alone.
 
-    BLAS lacks this: it starts threads from about ten thousand products on, which beside other work
-    takes longer than the products, and how it adds up follows from how many there are. threadpoolctl
-    sets their number for the whole process, so for other runs too, at 6 microseconds a call: as much
-    as most of these products take.
+    BLAS lacks this: from about ten thousand products on it starts threads, which beside other work
+    takes longer than the products, and how it adds up follows from how many there are.
+    threadpoolctl sets their number for the whole process, so for other runs too, at 6 microseconds
+    a call: as much as most of these products take.
     """
     found = np.empty((len(rows), len(others)))
     _inner(np.ascontiguousarray(rows), np.ascontiguousarray(others), found)

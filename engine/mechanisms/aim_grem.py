@@ -34,6 +34,7 @@ from engine.mechanisms.memory import (
 )
 from engine.mechanisms.options import check_omission, choice
 from engine.mechanisms.rescoring import CompletedCandidates, LoweredCandidates
+from engine.mechanisms.sized import by_size
 from engine.noise import RandomSource
 from engine.planner import plan_rest
 from engine.released import Allocation, Beliefs, Measurement
@@ -189,6 +190,7 @@ class AimGrem:
 
     # -- the four calls -------------------------------------------------------------------------
 
+    @by_size
     def start(
         self, private: Private, workload: Workload, *, rho: Fraction, rng: RandomSource
     ) -> tuple[AimState, Started]:
@@ -221,6 +223,7 @@ class AimGrem:
             state = plan_last(state)
         return state, self._started(state, rho, measured, decision)
 
+    @by_size
     def step(
         self, state: AimState, private: Private, rng: RandomSource
     ) -> tuple[AimState, RoundEnded]:
@@ -296,6 +299,7 @@ class AimGrem:
         """Whether the next round selects a marginal: not where it measures everything."""
         return state.phase in ("rounds", "last")
 
+    @by_size
     def scores(self, state: AimState, private: Private) -> Scores:
         """Score every candidate for the next round: private, for selection and for teaching.
 

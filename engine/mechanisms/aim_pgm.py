@@ -21,6 +21,7 @@ from engine.completing.release import Release
 from engine.domain import Domain
 from engine.errors import OptionError
 from engine.measure import measure_marginal
+from engine.mechanisms.sized import by_size
 from engine.noise import RandomSource
 from engine.released import Beliefs, Estimate, Measurement
 from engine.residuals import reconstruct
@@ -85,6 +86,7 @@ class AimPgm:
             raise OptionError("max_megabytes and iterations must be positive. Choose larger ones.")
         _mbi()
 
+    @by_size
     def start(
         self, private: Private, workload: Workload, *, rho: Fraction, rng: RandomSource
     ) -> tuple[PgmState, Started]:
@@ -113,6 +115,7 @@ class AimPgm:
             rehearsal=rng.rehearsal,
         )
 
+    @by_size
     def step(
         self, state: PgmState, private: Private, rng: RandomSource
     ) -> tuple[PgmState, RoundEnded]:

@@ -18,6 +18,7 @@ from engine.measure import measure_marginal
 from engine.mechanisms.measuring import measure_selected
 from engine.mechanisms.memory import memory_needed, require_memory
 from engine.mechanisms.options import check_omission, choice
+from engine.mechanisms.sized import by_size
 from engine.noise import RandomSource
 from engine.released import Beliefs, Measurement
 from engine.tables import Private
@@ -76,6 +77,7 @@ class FixedSequence:
         """Estimate the memory of a run in bytes: estimates and measurements as float64."""
         return memory_needed(workload, per_cell=16, per_largest=36, per_set=2_700)
 
+    @by_size
     def start(
         self, private: Private, workload: Workload, *, rho: Fraction, rng: RandomSource
     ) -> tuple[SequenceState, Started]:
@@ -107,6 +109,7 @@ class FixedSequence:
             rehearsal=rng.rehearsal,
         )
 
+    @by_size
     def step(
         self, state: SequenceState, private: Private, rng: RandomSource
     ) -> tuple[SequenceState, RoundEnded]:

@@ -16,6 +16,7 @@ from engine.errors import OptionError
 from engine.measure import measure_marginal
 from engine.mechanisms.measuring import measure_selected
 from engine.mechanisms.memory import PER_VALUE, memory_needed, require_memory
+from engine.mechanisms.sized import by_size
 from engine.noise import RandomSource
 from engine.released import Beliefs, Measurement
 from engine.selection import (
@@ -91,6 +92,7 @@ class MwemGrem:
             workload, per_cell=10.5, per_largest=held, per_set=700, per_value=PER_VALUE
         )
 
+    @by_size
     def start(
         self, private: Private, workload: Workload, *, rho: Fraction, rng: RandomSource
     ) -> tuple[MwemState, Started]:
@@ -121,6 +123,7 @@ class MwemGrem:
             rehearsal=rng.rehearsal,
         )
 
+    @by_size
     def step(
         self, state: MwemState, private: Private, rng: RandomSource
     ) -> tuple[MwemState, RoundEnded]:
@@ -183,6 +186,7 @@ class MwemGrem:
         """Whether the next round selects a marginal: all do."""
         return not self.done(state)
 
+    @by_size
     def scores(self, state: MwemState, private: Private) -> Scores:
         """Score every candidate for the next round: private."""
         candidates = self._candidates(state, private)

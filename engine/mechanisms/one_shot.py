@@ -21,6 +21,7 @@ from engine.forecast import Prediction, predict
 from engine.measure import measure_marginal, measure_residuals
 from engine.mechanisms.memory import memory_needed, memory_of_measuring, require_memory
 from engine.mechanisms.options import choice
+from engine.mechanisms.sized import by_size
 from engine.noise import RandomSource
 from engine.planner import WorkloadPlan, plan_sum
 from engine.planner_reference import plan_max
@@ -65,6 +66,7 @@ class _OneShot:
         """Estimate the memory of a run in bytes: counts as small integers, residuals as float64."""
         return memory_of_measuring(workload)
 
+    @by_size
     def start(
         self, private: Private, workload: Workload, *, rho: Fraction, rng: RandomSource
     ) -> tuple[OneShotState, Started]:
@@ -86,6 +88,7 @@ class _OneShot:
         )
         return state, started
 
+    @by_size
     def step(
         self, state: OneShotState, private: Private, rng: RandomSource
     ) -> tuple[OneShotState, RoundEnded]:
