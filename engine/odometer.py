@@ -41,10 +41,27 @@ class Tally:
     released: list[Any] = field(default_factory=list)
 
 
+def in_words(statement: object) -> str:
+    """Return a statement that says in words that a table is public.
+
+    Raises:
+        DataError: If it does not (``E_PROTECTED``).
+    """
+    if not isinstance(statement, str) or len(statement.split()) < LEAST_WORDS:
+        raise DataError(
+            f"That the table is public must be said in words, at least {LEAST_WORDS} of them, "
+            'such as "published by the census office in 1994". Say who published it.',
+            code="E_PROTECTED",
+        )
+    return statement
+
+
 class Odometer:
     """Counts every charge on a table once; branches of a fork add up."""
 
-    __slots__ = ("_lock", "_protected", "_public", "_runs", "_seeds", "_spent", "_tallies")
+    __slots__ = (
+        "_lock", "_looked", "_protected", "_public", "_runs", "_seeds", "_spent", "_tallies",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -53,6 +70,7 @@ class Odometer:
         self._seeds: dict[int, set[object]] = {}
         self._tallies = threading.local()
         self._protected = False
+        self._looked = False
         self._public: str | None = None
 
     def add(self, ledger: Ledger, charges: Sequence[Charge]) -> None:
@@ -104,13 +122,12 @@ class Odometer:
         Raises:
             DataError: If it is not said in words (``E_PROTECTED``).
         """
-        if not isinstance(statement, str) or len(statement.split()) < LEAST_WORDS:
-            raise DataError(
-                f"That the table is public must be said in words, at least {LEAST_WORDS} of them, "
-                'such as "published by the census office in 1994". Say who published it.',
-                code="E_PROTECTED",
-            )
-        self._public = statement
+        self._public = in_words(statement)
+
+    @property
+    def looked(self) -> bool:
+        """Whether true values were shown, or rehearsals made, of a table that is not public."""
+        return self._looked and self._public is None
 
     def check_may_rehearse(self) -> None:
         """Refuse whatever shows true values, or spends beside the account, of a released table.
@@ -126,6 +143,7 @@ class Odometer:
                 "table.declare_public(...).",
                 code="E_PROTECTED",
             )
+        self._looked = True
 
     def _listening(self) -> list[Tally]:
         found: list[Tally] = getattr(self._tallies, "open", [])

@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 from engine.accounting import Charge, checked_rho, exact_sum
 from engine.errors import AccountError, BudgetError
+from engine.odometer import in_words
 from engine.releasing import chain
 from engine.releasing.chain import Entry
+from engine.tables import CountSource, Private
 
 if TYPE_CHECKING:
     from engine.releasing.store import Book
@@ -154,6 +156,36 @@ class TableAccount:
         ended = {e.release for e in mine if e.kind in chain.ENDS}
         return tuple(e.release for e in mine if e.kind == "open" and e.release not in ended)
 
+    @property
+    def statement(self) -> str | None:
+        """Why the table is public, as it was said last; None if nobody said so."""
+        return chain.statement_of(self.account.entries(), self.table_id)
+
+    def declare_public(self, statement: str) -> None:
+        """Write down, in words, that the table is public: ``watch`` lets it be seen then.
+
+        Raises:
+            DataError: If it is not said in words (``E_PROTECTED``).
+            AccountError: If it cannot be written down.
+        """
+        note = {"statement": in_words(statement)}
+        with self.account.store.writing() as book:
+            book.append("public", self.table_id, note=note)
+
+    def watch(self, table: CountSource | Private) -> None:
+        """Refuse true values and rehearsals of a table if it was ever released from this account.
+
+        A release protects its table in its own process. Whoever loads the records again calls
+        this: the account remembers, and the records themselves say nothing.
+        """
+        entries = self.account.entries()
+        private = table if isinstance(table, Private) else Private(table)
+        if chain.was_released(entries, self.table_id):
+            private.odometer.protect()
+        statement = chain.statement_of(entries, self.table_id)
+        if statement is not None:
+            private.odometer.declare_public(statement)
+
     def begin(self, *, rho: Fraction, settings: dict[str, Any]) -> OpenRelease:
         """Reserve what a release may cost one person, before anything is drawn.
 
@@ -236,8 +268,12 @@ class OpenRelease:
             _check_left(book, self.table.table_id, rho)
             self._append(book, "lost", rho, {})
 
-    def close(self, *, spent: Fraction) -> Entry:
+    def close(self, *, spent: Fraction, looked: bool = False) -> Entry:
         """End the release: from now on it counts what it spent.
+
+        Args:
+            spent: What the release says it did.
+            looked: Whether its process had shown true values before, which is written down.
 
         Raises:
             AccountError: If the charges do not add up to what the release says.
@@ -250,7 +286,8 @@ class OpenRelease:
                     "charged. Abandon it, and report this as a fault."
                 )
             book.forget(self.release)
-            return self._append(book, "close", Fraction(0), {})
+            note = {"looked": True} if looked else {}
+            return self._append(book, "close", Fraction(0), note)
 
     def recorded(self) -> tuple[dict[str, Any], list[list[Any]], list[bytes]]:
         """Return what the release was opened with, its batches of charges, and the draws kept."""

@@ -6,6 +6,7 @@ Everything is a function of the release, its events and its receipt.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,7 @@ def receipt(released: Released) -> dict[str, Any]:
         "spent": str(said.spent),
         "total": str(said.total),
         "sampler": said.sampler,
+        "looked_before": said.looked,
         "sizes": list(released.release.domain.sizes),
     }
 
@@ -85,7 +87,9 @@ def deployment(released: Released) -> str:
     What only they know is a text in angle brackets. Texts are quoted as JSON, which YAML reads.
     """
     lines: list[str] = []
-    _yaml({"deployment": _deployment(released)}, lines, 0)
+    title = released.release.domain.title
+    slug = re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_") or "released_marginals"
+    _yaml({"url_slug": slug, "deployment": _deployment(released)}, lines, 0)
     return "\n".join(lines) + "\n"
 
 
@@ -127,7 +131,12 @@ def _deployment(released: Released) -> dict[str, Any]:
         },
         "deployment_model": {
             "model_name": "Central",
+            "model_name_details": "The custodian of the table runs the mechanism; nobody else sees "
+            "the records.",
+            "actors": "<who sees what, and why they are trusted>",
             "release_type": "One release",
+            "release_type_details": "<whether more releases are planned> All of them are charged "
+            "to one account of the table, which has a total.",
             "data_source_type": "Static",
             "access_type": "Non-interactive",
         },
@@ -138,8 +147,13 @@ def _deployment(released: Released) -> dict[str, Any]:
             "functions of released values only.",
         },
         "implementation": {
-            "preprocessing_and_hyperparameter_tuning": "None that saw the records beyond coding "
-            "them by the declared domain. <Say so if any was.>",
+            "preprocessing_and_hyperparameter_tuning": (
+                "True values of the table were shown, or rehearsals made of it, before this "
+                "release. <Say so if any was.>"
+                if released.receipt.looked
+                else "None that saw the records beyond coding them by the declared domain. "
+                "<Say so if any was.>"
+            ),
             "mechanisms": "Discrete Gaussian noise on whole numbers; exponential mechanism (exact "
             f"softmax). {made.mechanism}. Randomness from the operating system; no floating-point "
             f"noise. aim-grem-explorer {__version__}, sampler {released.receipt.sampler!r}.",
@@ -156,4 +170,10 @@ def _yaml(value: dict[str, Any], lines: list[str], depth: int) -> None:
             lines.append(f"{'  ' * depth}{key}:")
             _yaml(inner, lines, depth + 1)
         else:
-            lines.append(f"{'  ' * depth}{key}: {json.dumps(inner, ensure_ascii=False)}")
+            lines.append(f"{'  ' * depth}{key}: {_scalar(inner)}")
+
+
+def _scalar(value: object) -> str:
+    """As JSON, but for 1e-09: YAML 1.1 takes it for a text unless it has a point."""
+    text = json.dumps(value, ensure_ascii=False)
+    return re.sub(r"^(-?\d+)e", r"\1.0e", text) if isinstance(value, float) else text

@@ -55,6 +55,8 @@ class Receipt:
         spent: What all releases of the table have cost one person, with this one.
         total: What they may cost.
         sampler: Whose samplers drew.
+        looked: Whether true values of the table were shown, or rehearsals made of it, in the same
+            process before; a release cannot know of other processes.
     """
 
     table_id: str
@@ -64,6 +66,7 @@ class Receipt:
     spent: Fraction
     total: Fraction
     sampler: str
+    looked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +127,8 @@ def release(
     settings = _settings(mechanism, workload, float(epsilon), float(delta), sampler)
     opened, private = _opened(account, rho, settings, resume), Private(table)
     # From here on its true values are not shown, unless somebody says that it is public.
-    private.odometer.protect()
+    looked = private.odometer.looked
+    account.watch(private)
     rng = AccountedNoise(opened, times=workload.domain.rows_per_person**2, sampler=sampler)
     events: list[Event] = []
     state: Any = None
@@ -145,10 +149,10 @@ def release(
     # A transcript that is repeated was not drawn, and has no receipt.
     made = made if drawn is None else made.drawn_exactly(drawn)
     made = made.promised(epsilon=float(epsilon), delta=float(delta))
-    entry = opened.close(spent=made.rho_of_a_person)
+    entry = opened.close(spent=made.rho_of_a_person, looked=looked)
     receipt = Receipt(
         account.table_id, opened.release, (entry.number, entry.hash), made.rho_of_a_person,
-        account.spent, account.total, sampler,
+        account.spent, account.total, sampler, looked,
     )  # fmt: skip
     return Released(made, tuple(events), receipt)
 

@@ -37,6 +37,11 @@ def paragraph(released: Released) -> str:
     domain, k = made.domain, made.domain.rows_per_person
     what = f" of “{domain.title}”" if domain.title else ""
     person = f"up to {k:,} rows" if k > 1 else "one row"
+    looked = (
+        " True values of the table had been looked at before, which the promise does not cover."
+        if said.looked
+        else ""
+    )
     promise = f"({made.epsilon:g}, {_small(made.delta)})"
     completed = (
         " Tables were completed and made non-negative by post-processing, which costs nothing."
@@ -54,8 +59,8 @@ def paragraph(released: Released) -> str:
         f"with randomness of the operating system and no seed.{completed} Attributes and values "
         f"were declared without looking at the records (SHA-256 {domain.hash[:16]}…), and the "
         "number of records is protected too. All releases of this table so far cost "
-        f"ρ = {float(said.spent):.4g} of at most {float(said.total):.4g}. Running times are not "
-        f"protected. Software: aim-grem-explorer {__version__}; verify.py in the bundle derives "
+        f"ρ = {float(said.spent):.4g} of at most {float(said.total):.4g}.{looked} "
+        f"Running times are not protected. Software: aim-grem-explorer {__version__}; verify.py in the bundle derives "
         "the promise again without it."
     )
 

@@ -287,9 +287,9 @@ def test_nothing_of_a_release_depends_on_the_records_but_through_its_draws(
     assert outcomes[0] == outcomes[1]
 
 
-def closed(self: Any, *, spent: Fraction) -> Any:
+def closed(self: Any, *, spent: Fraction, looked: bool = False) -> Any:
     """End a release without comparing its charges."""
-    del spent
+    del spent, looked
     return self.table.account.entries()[-1]
 
 
@@ -331,3 +331,51 @@ def test_a_refused_release_protects_nothing(account: TableAccount) -> None:
     with pytest.raises(engine.BudgetError):
         release(engine.AimGrem(), table, workload, epsilon=500.0, delta=1e-9, account=account)
     engine.run(engine.AimGrem(), table, workload, rho=1)
+
+
+def test_a_later_process_refuses_true_values_of_what_the_account_has_released(
+    account: TableAccount,
+) -> None:
+    """The records loaded again have a clean odometer: the account remembers."""
+    before, workload = small()
+    account.watch(before)
+    run = engine.run(engine.EqualSplit(), before, workload, rho=1)
+    released(account, mechanism=engine.EqualSplit())
+    again, _ = small()
+    later = Account(account.account.path).table("people", secret=SECRET)
+    later.watch(again)
+    for show in (
+        lambda: engine.evaluate(run.release, again),
+        lambda: engine.run(engine.EqualSplit(), again, workload, rho=1),
+    ):
+        with pytest.raises(engine.DataError) as caught:
+            show()
+        assert caught.value.code == "E_PROTECTED"
+    with pytest.raises(engine.DataError, match="in words"):
+        later.declare_public("yes")
+    assert later.statement is None
+    later.declare_public("made up for this test")
+    account.watch(again)
+    engine.evaluate(run.release, again)
+    assert account.statement == "made up for this test"
+    assert account.account.verify() > 0
+
+
+def test_a_release_says_whether_true_values_were_looked_at_before(account: TableAccount) -> None:
+    from engine.releasing import bundle, words
+
+    told = []
+    for looks, says in ((False, None), (True, None), (True, "made up for this test")):
+        table, workload = small()
+        if says is not None:
+            table.declare_public(says)
+        if looks:
+            engine.run(engine.EqualSplit(), table, workload, rho=1)
+        made = release(
+            engine.EqualSplit(), table, workload, epsilon=0.1, delta=1e-9, account=account
+        )
+        told.append(made.receipt.looked)
+        assert bundle.receipt(made)["looked_before"] == made.receipt.looked
+        assert ("had been looked at" in words.paragraph(made)) == made.receipt.looked
+        assert account.account.entries()[-1].note == ({"looked": True} if told[-1] else {})
+    assert told == [False, True, False]

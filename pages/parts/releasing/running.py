@@ -48,6 +48,7 @@ def begin(asked: Asked, account: TableAccount, resume: str | None = None) -> Non
             session.put_away()
         else:
             asked.table.declare_public(public)
+            account.declare_public(public)
     course = Course(account)
 
     def progress(share: float, event: engine.Event) -> None:
