@@ -60,8 +60,8 @@ def paragraph(released: Released) -> str:
         f"were declared without looking at the records (SHA-256 {domain.hash[:16]}…), and the "
         "number of records is protected too. All releases of this table so far cost "
         f"ρ = {float(said.spent):.4g} of at most {float(said.total):.4g}.{looked} "
-        f"Running times are not protected. Software: aim-grem-explorer {__version__}; verify.py in the bundle derives "
-        "the promise again without it."
+        f"Running times are not protected. Software: aim-grem-explorer {__version__}; verify.py in "
+        "the bundle derives the promise again without it."
     )
 
 
