@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import sqlite3
-import time
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import engine
@@ -421,35 +419,6 @@ def test_a_release_killed_at_any_statement_is_charged_for_all_it_drew(
     assert run_until_killed(account, tmp_path / "log", lambda: None)
     check_never_too_little(account, tmp_path / "log")
     assert account.unfinished == ()
-
-
-def kill_at_random(account: TableAccount, log: Path, times: int) -> None:
-    rng = np.random.default_rng()
-    for _ in range(times):
-        child = os.fork()
-        if child == 0:
-            spends_into(log)
-            open_ones = account.unfinished
-            try:
-                released(account, epsilon=0.1, resume=open_ones[0] if open_ones else None)
-            finally:
-                os._exit(0)
-        time.sleep(float(rng.uniform(0.0, 0.6)))
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        check_never_too_little(account, log)
-
-
-@pytest.mark.slow
-def test_two_hundred_kills_at_random_and_at_every_third_statement(
-    account: TableAccount, tmp_path: Path
-) -> None:
-    account = account.account.table("people", secret=SECRET, total=1000)
-    kill_at_random(account, tmp_path / "log", 200)
-    kill_at_statements(account, tmp_path / "log", range(0, 400, 3))
-    for release_ in account.unfinished:
-        account.abandon(release_)
-    assert account.spent == charges(account)
 
 
 def test_charging_after_the_draw_is_seen_by_the_kill_loop(
