@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.parts.comparing import repeated
 from pages.parts.drawing import figures, lecture, messages, text
-from pages.parts.learning import pictures, texts, tour
+from pages.parts.learning import exercises, lab, pictures, teachers, texts, tour
 from pages.parts.navigation import host
 from pages.parts.navigation.frame import through_app
 from pages.parts.visit import session, study
@@ -141,6 +141,34 @@ def _titanic() -> None:
     session.start(replace(study.usual("titanic"), seed=7))
 
 
+def for_teachers() -> None:
+    """Topics of a course, and where they are."""
+    names = {key: title for key, (title, _) in SECTIONS.items()}
+    teachers.show(names, TITLES, _open)
+
+
+def forward() -> None:
+    """Back and Next among the sections; the keys of Rounds press them."""
+    order, at = list(SECTIONS), list(SECTIONS).index(section)
+    st.divider()
+    with st.container(horizontal=True):
+        if at and section != "tour":
+            st.button(
+                f"Back: {SECTIONS[order[at - 1]][0]}", icon=":material/chevron_left:",
+                key="learn_back", on_click=_open, args=(order[at - 1],), help="Key: B or ←",
+            )  # fmt: skip
+        if at + 1 < len(order):
+            st.button(
+                f"Next: {SECTIONS[order[at + 1]][0]}", icon=":material/chevron_right:",
+                key="learn_next", on_click=_open, args=(order[at + 1],), type="primary",
+                help="Key: N or →",
+            )  # fmt: skip
+
+
+TITLES = {"plan": "Setup", "rounds": "Rounds", "compare": "Compare", "marginals": "Marginals",
+          "data": "Data"}  # fmt: skip
+
+
 # -- the page --------------------------------------------------------------------------------------
 
 SECTIONS: dict[str, tuple[str, Callable[[], None]]] = {
@@ -152,10 +180,13 @@ SECTIONS: dict[str, tuple[str, Callable[[], None]]] = {
     "anneal": ("Annealing", pictures.anneal),
     "choose": ("Choosing", pictures.choose),
     "negative": ("Below zero", pictures.negative),
+    "lab": ("Bug lab", lab.show),
+    "exercises": ("Exercises", exercises.show),
     "paper": ("The paper", repeated.experiments),
     "glossary": ("Glossary", glossary),
     "quiz": ("Quiz", quiz),
     "lecture": ("Lecture", plan),
+    "teachers": ("For teachers", for_teachers),
 }
 
 through_app()
@@ -171,11 +202,5 @@ section = st.pills(
 if section in ("tour",) and not figures.hidden():
     st.caption(f"{messages.BANNER} (This is a public sample table.)")
 SECTIONS[section][1]()
-order = list(SECTIONS)
-if section != order[-1]:
-    following = order[order.index(section) + 1]
-    st.divider()
-    st.button(
-        f"Next: {SECTIONS[following][0]}", icon=":material/arrow_forward:", key="learn_next",
-        on_click=_open, args=(following,),
-    )  # fmt: skip
+if section != "tour" or tour.at_its_end():  # until then its own Next is the only one
+    forward()

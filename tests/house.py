@@ -29,6 +29,7 @@ FLAT = (
     "layout",
     "workload",
     "accounting",
+    "evidence",
     "odometer",
     "noise",
     "exact_draws",

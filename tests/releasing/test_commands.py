@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import engine
+from engine import evidence
 from engine.__main__ import main
 from engine.commands import release as command
 from engine.errors import OptionError
@@ -185,11 +186,11 @@ def test_the_audit_s_bounds_are_those_of_clopper_and_pearson() -> None:
     from scipy import stats
 
     for passed in ((90, 20), (100, 0), (3, 2)):
-        rho, epsilon = auditing._least(passed, 100, 0.01, 1e-3)
+        rho, epsilon = evidence._least(passed, 100, 0.01, 1e-3)
         p = stats.binomtest(passed[0], 100).proportion_ci(0.99).low
         q = stats.binomtest(passed[1], 100).proportion_ci(0.99).high
         assert epsilon == pytest.approx(max(0.0, np.log((p - 1e-3) / q)) if p > q else 0.0)
         assert rho >= 0
     # A pair of coins that 1/2-zCDP allows just so: the bound does not exceed it.
     p, q = 0.7, 0.3
-    assert auditing._renyi(p, q, 1.01) / 1.01 < 0.5
+    assert evidence._renyi(p, q, 1.01) / 1.01 < 0.5

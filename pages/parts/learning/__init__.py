@@ -1,1 +1,1 @@
-"""The parts of Learn: the tour, lessons, their pictures and texts."""
+"""The parts of Learn: tour, lessons and their pictures, Bug lab, exercises, notes for teachers."""

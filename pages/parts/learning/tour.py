@@ -34,6 +34,11 @@ def tour() -> None:
             st.page_link("pages/rounds.py", label="Step it yourself", icon=":material/play_arrow:")
 
 
+def at_its_end() -> bool:
+    """Whether the last step is shown, so that the way leads on to the next section."""
+    return int(st.session_state.get(STEP, 0)) + 1 >= len(TITLES)
+
+
 def _go(step: int) -> None:
     st.session_state[STEP] = step
 
