@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.parts.comparing import repeated
 from pages.parts.drawing import figures, lecture, messages, text
-from pages.parts.learning import exercises, lab, pictures, teachers, texts, tour
+from pages.parts.learning import exercises, lab, pictures, teachers, texts, tour, water
 from pages.parts.navigation import host
 from pages.parts.navigation.frame import through_app
 from pages.parts.visit import session, study
@@ -175,7 +175,7 @@ SECTIONS: dict[str, tuple[str, Callable[[], None]]] = {
     "tour": ("Tour", tour.tour),
     "apart": ("Residuals", pictures.apart),
     "noise": ("Noise", pictures.noise),
-    "water": ("Water filling", pictures.water),
+    "water": ("Water filling", water.water),
     "lazy": ("Lazy update", pictures.lazy),
     "anneal": ("Annealing", pictures.anneal),
     "choose": ("Choosing", pictures.choose),

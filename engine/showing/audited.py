@@ -79,5 +79,7 @@ def _histograms() -> Any:
     tooltip = tips(
         table=("table", None), low=("from", ".4g"), high=("to", ".4g"), share=("of runs", ".2%")
     )
-    base = source("bins").encode(x=x, x2=alt.X2("high"), y=y, y2=alt.Y2(datum=0), color=colour, tooltip=tooltip)
+    base = source("bins").encode(
+        x=x, x2=alt.X2("high"), y=y, y2=alt.Y2(datum=0), color=colour, tooltip=tooltip
+    )
     return base.mark_rect(opacity=0.55, stroke="#80808080", strokeWidth=0.5)

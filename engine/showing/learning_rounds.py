@@ -29,20 +29,22 @@ if TYPE_CHECKING:
 # -- water filling ---------------------------------------------------------------------------------
 
 
-def vessels(frame: pd.DataFrame, *, level: float, budget: float) -> Figure:
+def vessels(frame: pd.DataFrame, *, level: float, budget: float, pick: bool = False) -> Figure:
     """Draw the plan as water in vessels.
 
     Args:
         frame: One row a residual: label, width, bottom, top (heights), known, added, share.
         level: Height of the water.
         budget: C, the water poured in.
+        pick: Whether vessels can be clicked on (parameter ``pick``, field place).
     """
     width = frame["width"].to_numpy(dtype=float)
     bottom, top = (frame[name].to_numpy(dtype=float) for name in ("bottom", "top"))
     share = frame["share"].to_numpy(dtype=float)
     right, wet = np.cumsum(width), top > bottom + 1e-12
     shown = columns(
-        len(frame), x=right - width, x2=right, middle=right - width / 2, zero=0.0, bottom=bottom,
+        len(frame), place=range(len(frame)), x=right - width, x2=right,
+        middle=right - width / 2, zero=0.0, bottom=bottom,
         top=top, name=distinct(frame["label"], longest=14), wet=wet, known=frame["known"],
         added=frame["added"], share=share, width=width, isotropic=frame["isotropic"],
         text=[percent(s) if s > 0 else "dry" for s in share.tolist()],
@@ -60,15 +62,15 @@ def vessels(frame: pd.DataFrame, *, level: float, budget: float) -> Figure:
         )  # fmt: skip
 
     return drawn(
-        _vessels(many=len(frame) > 4), title="Budget as water", sentence=sentence, of=[frame],
-        table=table, height=300, across=[0.0, float(right[-1])],
+        _vessels(many=len(frame) > 4, pick=pick), title="Budget as water",
+        sentence=sentence, of=[frame], table=table, height=300, across=[0.0, float(right[-1])],
         down=[0.0, max(float(bottom.max()), level) * 1.18 + 1e-9],
         data={"vessels": shown, "level": {"zero": [level], "text": [f"level {level:.3g}"]}},
     )  # fmt: skip
 
 
 @form
-def _vessels(*, many: bool) -> Any:
+def _vessels(*, many: bool, pick: bool) -> Any:
     import altair as alt
 
     across = alt.Scale(domain=slots("across"), nice=False)
@@ -87,7 +89,8 @@ def _vessels(*, many: bool) -> Any:
     looks = scale_of(kinds, [STEEL, SKY])
 
     base, level = source("vessels"), source("level")
-    boxes = base.mark_rect().encode(x=x, x2="x2", tooltip=tooltip)
+    boxes = base.mark_rect(cursor="pointer" if pick else "default")
+    boxes = boxes.encode(x=x, x2="x2", tooltip=tooltip)
     share = base.transform_filter(alt.datum.wet).mark_text(
         baseline="top", dy=5, fontSize=10 if many else 12, color=INK
     )
@@ -99,6 +102,11 @@ def _vessels(*, many: bool) -> Any:
         angle=270 if many else 0, align="left" if many else "center",
     )  # fmt: skip
     water = alt.Y("bottom:Q", title=title, scale=down)
+    whole = []
+    if pick:  # a click anywhere in a vessel: a pane over all of its height
+        pane = base.mark_rect(opacity=0, cursor="pointer").encode(x=x, x2="x2", tooltip=tooltip)
+        point = alt.selection_point(name="pick", fields=["place"], empty=False)
+        whole = [pane.encode(y=alt.value(0), y2=alt.value("height")).add_params(point)]
     return alt.layer(
         as_part(boxes.encode(y=y, y2="bottom"), kinds[0], looks),
         as_part(boxes.encode(y=water, y2="top"), kinds[1], looks),
@@ -107,6 +115,7 @@ def _vessels(*, many: bool) -> Any:
         level.mark_rule(color=RED, strokeWidth=2.5, strokeDash=[6, 4]).encode(y=y),
         said.encode(x=alt.value("width"), y=y, text="text:N"),
         name.encode(x=middle, y=alt.Y("zero:Q", scale=down), text="name:N"),
+        *whole,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from fractions import Fraction
 from typing import Any
@@ -13,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 import engine
 from engine.demonstrating import bugs
 from engine.noise import probabilities
-from pages.parts.learning import exercises, teachers
+from pages.parts.learning import exercises, teachers, water
 from tests.pages.conftest import texts
 
 
@@ -117,3 +118,54 @@ def test_the_topics_lead_to_their_mistakes_and_figures(app: AppTest) -> None:
     page.button(key="topic_1_bug_late").click().run()
     assert not page.exception
     assert page.selectbox(key="lab_bug").value == "late"
+
+
+# -- water -----------------------------------------------------------------------------------------
+
+
+def test_a_vessel_that_is_clicked_on_is_known_and_then_forgotten(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = opened(app, "water")
+    spec = json.loads(page.get("vega_lite_chart")[0].proto.spec)
+    assert "pick" in str(spec["layer"][-1]), "vessels can be clicked on"
+    assert "Nobody is **omitted**" in texts(page)
+    page.session_state["water_shown"] = ("learn_water_2 × 3_0", "2 × 3")
+    monkeypatch.setattr(water.figures, "picked", lambda key: [{"place": 3}])
+    kept: dict[str, Any] = {"water_shown": ("key", "2 × 3"), "water_clicks": 0}
+    monkeypatch.setattr(water.st, "session_state", kept)
+    water._clicked()
+    assert kept["learn_known_2 × 3_AB"] == water.WELL
+    water._clicked()
+    assert kept["learn_known_2 × 3_AB"] == 0.0
+    assert kept["water_clicks"] == 2
+
+
+def test_what_is_omitted_and_respent_is_said(app: AppTest) -> None:
+    page = opened(app, "water")
+    page.slider(key="learn_known_2 × 3_B").set_value(3.0).run()
+    assert "**Omitted**: B." in texts(page)
+    assert "**Respent** on the others" in texts(page)
+
+
+def test_two_residuals_are_poured_in_fractions(app: AppTest) -> None:
+    page = opened(app, "water")
+    said = texts(page)
+    assert "level = (1 + 1·1/2 + 2·3) / (1 + 2) = **5/2**" in said
+    assert "The floor of B is higher: **omitted**" in said
+    assert "level = (1 + 1·1/2) / (1) = **3/2**" in said
+    assert "Together 1 + 0 = 1, the budget, exactly." in said
+    page.select_slider(key="hand_b").set_value("0").run()
+    assert "omitted" not in texts(page).split("by hand")[-1].split("Together")[0].lower()
+
+
+def test_there_is_one_next_on_learn(app: AppTest) -> None:
+    """The tour's stood beside “Next: Residuals”."""
+    page = opened(app, "tour")
+    for _ in range(5):
+        named = [b.label for b in page.button if b.label.startswith("Next")]
+        assert named == ["Next"]
+        page.button(key="tour_next").click().run()
+    assert [b.label for b in page.button if b.label.startswith("Next")] == ["Next: Residuals"]
+    page.button(key="learn_next").click().run()
+    assert {b.key for b in page.button} >= {"learn_back", "learn_next"}

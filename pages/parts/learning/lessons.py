@@ -15,6 +15,7 @@ import streamlit as st
 import engine
 from engine import axes
 from engine.completing.projection import clip_table
+from engine.demonstrating.pouring import Step, pour
 from engine.domain import subsets
 from engine.noise import probabilities
 from engine.showing.badges import PUBLIC, RELEASED
@@ -91,6 +92,7 @@ class Water:
         before: Variance of a cell before the round; infinite if something was never measured.
         after: Its variance after it.
         after_isotropic: The same if the marginal were measured with equal noise.
+        steps: Levels as vessels are omitted, one after the other.
     """
 
     frame: pd.DataFrame
@@ -98,6 +100,7 @@ class Water:
     before: float
     after: float
     after_isotropic: float
+    steps: tuple[Step, ...] = ()
 
 
 def water(sizes: tuple[int, ...], known: Mapping[AttributeSet, float], budget: float) -> Water:
@@ -121,9 +124,11 @@ def water(sizes: tuple[int, ...], known: Mapping[AttributeSet, float], budget: f
         PUBLIC,
     )  # fmt: skip
     level = float(frame.loc[frame["added"] > 0, "top"].max())
+    widths, floors = ([Fraction(v) for v in part] for part in (cost * ratio, before / ratio))
     return Water(
         frame, level, _variance(gain, before), _variance(gain, before + added),
         _variance(gain, before + isotropic),
+        pour(widths, floors, Fraction(budget)).steps,
     )  # fmt: skip
 
 

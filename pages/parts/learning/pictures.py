@@ -9,7 +9,6 @@ import streamlit as st
 
 import engine
 from engine.charts import Figure
-from engine.domain import subsets
 from engine.selection import EXPECTED_ABSOLUTE
 from engine.showing import learning, learning_rounds
 from engine.showing.badges import PUBLIC
@@ -25,7 +24,8 @@ _NAMES = {(): "total", (0,): "A", (1,): "B", (0, 1): "A × B"}
 _TAUS = {name: tau for tau, name in _NAMES.items()}
 
 
-def _try(what: str) -> None:
+def try_this(what: str) -> None:
+    """Say what to try with the picture above."""
     st.markdown(f":blue-badge[try] {what}")
 
 
@@ -52,7 +52,7 @@ def apart() -> None:
     with right:
         figures.draw(_up(zeta, tau), "learn_back")
     _rebuilt(mu)
-    _try("Change one count. Which residuals move? Then add 10 to a whole row.")
+    try_this("Change one count. Which residuals move? Then add 10 to a whole row.")
 
 
 def _editor() -> FloatArray:
@@ -157,83 +157,7 @@ def noise() -> None:
             f"**{float(cost) / (2 * sigma**2):.4g}**. The whole table would cost "
             f"{1 / (2 * sigma**2):.4g}: a residual is cheaper than its table."
         )
-    _try("Halve σ. What happens to the cost? (It is four times as much.)")
-
-
-# -- water -----------------------------------------------------------------------------------------
-
-
-def water() -> None:
-    """A round's budget poured into vessels, one for each residual."""
-    lecture.prose(
-        "A round has budget C for one table. How precise should each residual be? Each is a "
-        "vessel: its floor is what is **known before**, its width what height costs. Pour the "
-        "budget in: water finds its level, and residuals above it get nothing."
-    )
-    shape = st.segmented_control(
-        "Table", list(lessons.SIZES), default="2 × 3", required=True, key="learn_shape",
-        persist_state="session",
-    ) or "2 × 3"  # fmt: skip
-    sizes = lessons.SIZES[shape]
-    taus = subsets(tuple(range(len(sizes))))
-    with st.container(horizontal=True):
-        st.button("Nothing known", key="learn_dry", on_click=_know, args=(shape, {}))
-        st.button("The total known well", key="learn_total", on_click=_know, args=(shape, {(): 2}))
-        # A 1-way measured at precision x is worth x on its attribute and x/n on the total.
-        ones = {t: 1.0 for t in taus if len(t) == 1} | {(): sum(1 / n for n in sizes)}
-        st.button("After the 1-ways", key="learn_ones", on_click=_know, args=(shape, ones))
-    budget = st.slider("Budget C of the round", 0.1, 3.0, 1.0, 0.05, key="learn_c",
-                       persist_state="session")  # fmt: skip
-    known = _known(shape, taus)
-    found = lessons.water(sizes, known, float(budget))
-    left, right = st.columns([3, 2], gap="large")
-    with left:
-        figures.draw(
-            learning_rounds.vessels(found.frame, level=found.level, budget=float(budget)),
-            "learn_water",
-        )
-    with right:
-        st.markdown(_water_words(found))
-    _try("Raise the floor of one vessel above the level: its share runs into the others.")
-
-
-def _know(shape: str, known: dict[tuple[int, ...], float]) -> None:
-    for tau in subsets(tuple(range(len(lessons.SIZES[shape])))):
-        st.session_state[_slider(shape, tau)] = round(float(known.get(tau, 0.0)), 2)
-
-
-def _slider(shape: str, tau: tuple[int, ...]) -> str:
-    return f"learn_known_{shape}_{lessons.name_of(tau)}"
-
-
-def _known(shape: str, taus: tuple[tuple[int, ...], ...]) -> dict[tuple[int, ...], float]:
-    st.caption("Precision known before, for each residual")
-    known = {}
-    with st.container(horizontal=True):
-        for tau in taus:
-            key = _slider(shape, tau)
-            st.session_state.setdefault(key, 0.5 if len(tau) == 1 else 0.0)
-            known[tau] = float(
-                st.slider(lessons.name_of(tau), 0.0, 3.0, step=0.01, key=key, width=150,
-                          persist_state="session")
-            )  # fmt: skip
-    return known
-
-
-def _water_words(found: lessons.Water) -> str:
-    gain = 1 - found.after / found.after_isotropic
-    same = abs(gain) < 1e-9
-    versus = (
-        "**Exactly what equal noise gives**: when nothing is known, the best plan is isotropic."
-        if same
-        else f"Equal noise on the whole table would leave {found.after_isotropic:.4g}: the plan is "
-        f"**{percent(gain)} better**, only because of what was known."
-    )
-    before = "unbounded" if math.isinf(found.before) else f"{found.before:.4g}"
-    return (
-        f"Water level **{found.level:.4g}**.\n\nVariance of a cell: {before} before, "
-        f"**{found.after:.4g}** after the round.\n\n{versus}"
-    )
+    try_this("Halve σ. What happens to the cost? (It is four times as much.)")
 
 
 # -- lazy ------------------------------------------------------------------------------------------
@@ -266,7 +190,7 @@ def lazy() -> None:
         )  # fmt: skip
         run = lessons.recorded(sample or "adult")
         figures.draw(learning_rounds.work(lessons.lazy_work(run)), "learn_work")
-    _try("More attributes: which share of the tables is touched by a pair?")
+    try_this("More attributes: which share of the tables is touched by a pair?")
 
 
 # -- annealing -------------------------------------------------------------------------------------
@@ -325,7 +249,7 @@ def choose() -> None:
         "One person more or less changes no chance by more than a factor "
         f"e^ε = **{math.exp(epsilon):.4g}**."
     )
-    _try("Far left all are alike; far right the worst is almost sure. Which ε is a coin flip?")
+    try_this("Far left all are alike; far right the worst is almost sure. Which ε is a coin flip?")
 
 
 # -- below zero ------------------------------------------------------------------------------------

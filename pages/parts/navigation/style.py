@@ -62,8 +62,8 @@ _KEYS = """<script>
 (() => {
   if (window.explorerKeys) return;
   window.explorerKeys = true;
-  const buttons = { next: ["next", "tour_next", "learn_next"], back: ["back", "tour_back", "learn_back"],
-    play: ["play"], first: ["first"], last: ["last"] };
+  const buttons = { next: ["next", "tour_next", "learn_next"],
+    back: ["back", "tour_back", "learn_back"], play: ["play"], first: ["first"], last: ["last"] };
   const keys = { " ": "play", p: "play", ArrowRight: "next", n: "next", ArrowLeft: "back",
     b: "back", f: "first", l: "last" };
   const found = what => buttons[what].map(key => document.querySelector(`.st-key-${key} button`))
