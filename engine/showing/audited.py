@@ -29,10 +29,11 @@ def histograms(found: Found, *, score: str) -> Figure:
         found: What ``bugs.audit`` returned.
         score: What is measured, in a few words.
     """
-    edges = _edges(np.concatenate([found.larger, found.smaller]))
+    both = [np.round(values, 9) for values in (found.larger, found.smaller)]
+    edges = _edges(np.concatenate(both))
     runs = len(found.larger)
     rows: dict[str, list[Any]] = {"table": [], "low": [], "high": [], "share": []}
-    for name, values in ((WITH, found.larger), (WITHOUT, found.smaller)):
+    for name, values in zip((WITH, WITHOUT), both, strict=True):
         for low, high in edges:
             share = float(((values >= low) & (values < high)).mean())
             for field, value in zip(rows, (name, low, high, share), strict=True):
