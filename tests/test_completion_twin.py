@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -200,16 +201,31 @@ def test_tables_kept_up_to_date_are_the_rebuilt_ones_in_every_branch() -> None:
     assert not REACHED - {name for name, n in reached.items() if n >= 3}, str(dict(reached))
 
 
-@settings(max_examples=30)
-@given(sequences(most=3, attributes=3), st.booleans())
-def test_tables_are_those_of_the_plain_twin(case: Any, lowered: bool) -> None:
+@settings(max_examples=25)
+@given(sequences(most=4))
+def test_tables_with_zeros_of_their_own_kept_up_to_date_are_the_rebuilt_ones(case: Any) -> None:
     layout, rounds = case
     beliefs = Beliefs()
-    tables = Completed(layout, beliefs, "lowered" if lowered else "unbiased")
+    tables = Completed(layout, beliefs, kind="sparse")
     for measured in rounds:
         beliefs = beliefs.combined(measured)
         tables.advance(beliefs, beliefs.changes_since(tables.beliefs))
-    check(tables, Completion(layout.sizes, plain(beliefs), lowered))
+        rebuilt = Completed(layout, beliefs, kind="sparse")
+        for attrs in layout.sets:
+            assert np.array_equal(tables.table(attrs), rebuilt.table(attrs)), attrs
+
+
+@settings(max_examples=30)
+@given(sequences(most=3, attributes=3), st.booleans(), st.booleans())
+def test_tables_are_those_of_the_plain_twin(case: Any, lowered: bool, zeros: bool) -> None:
+    layout, rounds = case
+    beliefs = Beliefs()
+    total = "lowered" if lowered else "unbiased"
+    tables = Completed(layout, beliefs, total, "sparse" if zeros else "maxent")
+    for measured in rounds:
+        beliefs = beliefs.combined(measured)
+        tables.advance(beliefs, beliefs.changes_since(tables.beliefs))
+    check(tables, Completion(layout.sizes, plain(beliefs), lowered, zeros))
 
 
 def check(tables: Completed, twin: Completion) -> None:
@@ -267,6 +283,23 @@ def test_a_pair_cut_at_zero_still_agrees_with_its_tables_of_one_attribute() -> N
         check(tables, Completion((4, 4), plain(tables.beliefs)))
 
 
+@pytest.mark.parametrize("precision", [1e-2, 1.0, 1e3])
+def test_attributes_that_follow_each_other_are_completed_as_the_twin_does(precision: float) -> None:
+    rng, every = np.random.default_rng(1), (0, 1, 2)
+    full = np.zeros((6, 6, 3))
+    for a in range(6):
+        full[a, a] = 300.0 / (a + 1)
+        full[a, (a + 1) % 6, 0] = 2.0
+    beliefs = Beliefs().combined([noisy(full, every, t, precision, rng) for t in subsets(every)])
+    tables = Completed(Layout(full.shape, subsets(every)), beliefs, kind="sparse")
+    check(tables, Completion(full.shape, plain(beliefs), zeros=True))
+    plainer = Completed(tables.layout, beliefs)
+    # Its own zeros are taken for what they are: fewer records lie where there is none.
+    empty = full.sum(axis=2) == 0
+    assert tables.table((0, 1))[empty].sum() < 0.8 * plainer.table((0, 1))[empty].sum()
+    assert tables.table((0, 1)).sum() == pytest.approx(tables.total)
+
+
 def test_a_long_attribute_with_neighbours_alike_is_completed_as_the_twin_does() -> None:
     rng = np.random.default_rng(0)
     truth = 900.0 * np.exp(-0.5 * ((np.arange(40) - 12) / 7.0) ** 2) / 17.0
@@ -317,7 +350,7 @@ def test_every_round_is_the_plain_twin_s(name: str) -> None:
             check_start(problem, codes, state, event, laws, rho, lowered)
         elif isinstance(event, engine.RoundEnded):
             check_round(problem, codes, before, event, laws, lowered)
-        twin = Completion(sizes, plain(state.beliefs), lowered)
+        twin = Completion(sizes, plain(state.beliefs), lowered, zeros=True)
         release = mechanism.release(state)
         for attrs in problem.closure:
             answer = release.estimate(*attrs).values
@@ -408,6 +441,7 @@ def test_forks_of_a_run_are_scored_and_answered_as_the_twin_does() -> None:
         state = states[max(0, len(states) - 2 - seed % 2)]
         after, _ = mechanism.step(state, private, engine.rehearsal_noise(seed))
         twin = Completion(sizes, plain(after.beliefs))
+        answers = replace(twin, zeros=True)
         errors = problem.errors(codes, twin)
         found = CompletedCandidates(private, workload, after.beliefs)
         lent = mechanism.scores(after, private) if not after.finished else None
@@ -417,7 +451,7 @@ def test_forks_of_a_run_are_scored_and_answered_as_the_twin_does() -> None:
                 weight = workload.candidate_weights()[k]
                 assert lent.error_term[k - 1] == pytest.approx(weight * errors[attrs], abs=1e-5)
             answer = mechanism.release(after).estimate(*attrs).values
-            assert relative_error(answer, twin.table(attrs)) <= RELATIVE
+            assert relative_error(answer, answers.table(attrs)) <= RELATIVE
         states.append(after)
 
 

@@ -101,7 +101,7 @@ def test_a_run_of_before_is_repeated_with_the_lowered_total() -> None:
 
     release = engine.Release.from_dict(json.loads(BEFORE.read_text("utf-8"))["release"])
     again = eval(replay._call(release.mechanism), {"engine": engine})
-    assert again == engine.AimGrem(finish="auto", total="lowered")
+    assert again == engine.AimGrem(completion="maxent", finish="auto", total="lowered")
 
 
 def test_a_bundle_says_that_its_tables_add_up_to_a_lowered_total() -> None:

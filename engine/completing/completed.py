@@ -7,15 +7,15 @@ demands (``shrinkage``), and what was not measured is as the levels below imply,
 * total: as estimated, not below zero (``totals``; lowered where noise hides the cells, if asked);
 * one attribute: posterior mean of its counts;
 * two, measured: the product of the two, plus the posterior mean of the interaction, raked to the
-  two tables of one attribute;
+  two tables of one attribute; or, where that is likelier, its own zeros (``sparse``);
 * two, not measured: through the attribute x that both were measured with and that says most of
   both, q_ax q_xc / q_x; the product where there is none;
 * three or more: the table of maximum entropy with these pairs and with the completed larger
   marginals whose own residual was measured, plus the interaction where it was measured itself.
 
 Everything here is a function of beliefs, which are released. Tables stay non-negative. Those of two
-attributes agree with those of one; larger ones that were measured themselves need not, as GReM's do
-(``consistency`` makes them agree).
+attributes agree with those of one, unless their own zeros were taken; larger ones that were
+measured themselves need not, as GReM's do (``consistency`` makes them agree).
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine import axes, compiling, kernels
-from engine.completing import fitting, routes, shrinkage, shrinking, triples
+from engine.completing import fitting, routes, shrinkage, shrinking, sparse, triples
 from engine.completing.projection import projected
 from engine.completing.totals import UNBIASED, Total, total_of
 from engine.domain import Domain, closure, subsets
@@ -39,6 +39,8 @@ from engine.released import Beliefs, Estimate
 from engine.residuals import privacy_cost
 from engine.types import AttributeSet, FloatArray, IntArray
 
+Kind: TypeAlias = Literal["maxent", "sparse"]
+"""Whether measured interactions are normal ones, or may also be a table's own zeros."""
 RELATIVE = 0.3
 """Expected interaction relative to the predicted table, for each attribute beyond the first."""
 LEARNERS = 32
@@ -72,7 +74,7 @@ def estimate_of(tables: Completed, domain: Domain, gamma: AttributeSet) -> Estim
         for tau in subsets(gamma)
         if tau not in tables.beliefs and privacy_cost(domain.shape(tau)) > 0
     )
-    return Estimate(domain, gamma, tables.table(gamma), None, unmeasured, "maxent")
+    return Estimate(domain, gamma, tables.table(gamma), None, unmeasured, tables.kind)
 
 
 def expected_precisions(
@@ -91,12 +93,18 @@ _kept: list[Completed] = []
 _KEPT = 2
 
 
-def kept(layout: Layout, beliefs: Beliefs, total: Total = UNBIASED) -> Completed:
+def kept(
+    layout: Layout, beliefs: Beliefs, total: Total = UNBIASED, kind: Kind = "maxent"
+) -> Completed:
     """Return completed tables for these beliefs; those last asked for are kept."""
     for tables in _kept:
-        if tables.beliefs is beliefs and tables.layout is layout and tables.adds_up_to == total:
+        if (
+            tables.beliefs is beliefs
+            and tables.layout is layout
+            and (tables.adds_up_to, tables.kind) == (total, kind)
+        ):
             return tables
-    tables = Completed(layout, beliefs, total)
+    tables = Completed(layout, beliefs, total, kind)
     _kept[:] = [*_kept[-(_KEPT - 1) :], tables]
     return tables
 
@@ -110,10 +118,14 @@ class Completed:
         layout: Closed under subsets, sorted by size; tables are in its memory order.
         beliefs: What was measured.
         total: What every table adds up to (``totals``).
+        kind: Whether tables may be sparse beyond what smaller ones say (``sparse``).
     """
 
-    def __init__(self, layout: Layout, beliefs: Beliefs, total: Total = UNBIASED) -> None:
+    def __init__(
+        self, layout: Layout, beliefs: Beliefs, total: Total = UNBIASED, kind: Kind = "maxent"
+    ) -> None:
         self.layout = layout
+        self.kind = kind
         self.beliefs = beliefs
         self.adds_up_to = total
         d = len(layout.sizes)
@@ -136,6 +148,8 @@ class Completed:
         self._measured: dict[AttributeSet, tuple[FloatArray, shrinkage.Evidence]] = {}
         # What interactions have in common, by degree, where they learn it; None until asked for.
         self._learned: dict[int, FloatArray | None] = {}
+        # Of larger interactions, from these beliefs; emptied with them.
+        self._gains: dict[AttributeSet, FloatArray] = {}
         self._total = 0.0
         self._degree: IntArray = np.array([len(attrs) for attrs in layout.sets], dtype=np.int64)
         self._completed_by: IntArray = np.full((d, d), triples.PRODUCT, dtype=np.int64)
@@ -198,8 +212,31 @@ class Completed:
         if gamma not in self.beliefs:
             return table
         observed, found = self._found(gamma, table)
-        added = shrinkage.interaction(observed, found, self._prior(gamma))
-        return projected(table + added, self._total)
+        self._gains[gamma] = found.gain
+        return self._with(gamma, table, observed, found).table
+
+    def _with(
+        self,
+        tau: AttributeSet,
+        predicted: FloatArray,
+        observed: FloatArray,
+        found: shrinkage.Evidence,
+    ) -> sparse.Answer:
+        """Add a measured interaction to a prediction."""
+        prior = self._prior(tau)
+        added = shrinkage.interaction(observed, found, prior)
+        normal = projected(predicted + added, self._total)
+        if self.kind != "sparse":
+            return sparse.Answer(normal, 0.0)
+        freedom = self._free(tau)
+        return sparse.averaged(
+            predicted + observed,
+            predicted,
+            normal,
+            normal_gain=shrinkage.likelihood(found, prior),
+            variance=freedom / predicted.size / self.beliefs[tau].precision,
+            freedom=freedom,
+        )
 
     def _below(self, gamma: AttributeSet) -> FloatArray:
         """Three attributes or more: the table of maximum entropy that fits what lies below."""
@@ -248,18 +285,17 @@ class Completed:
         if found is None:
             measured = sorted(tau for tau in self.beliefs if len(tau) == degree)
             small = [tau for tau in measured if self._free(tau) <= LEARNERS]
-            found = shrinkage.learned([self._evidence_of(tau).gain for tau in small])
+            found = shrinkage.learned([self.gain(tau) for tau in small])
             self._learned[degree] = found
         return found
 
-    def _evidence_of(self, tau: AttributeSet) -> shrinkage.Evidence:
-        if len(tau) == 2:
-            return self._measured[tau][1]
-        return self._found(tau, self._below(tau))[1]
-
     def gain(self, tau: AttributeSet) -> FloatArray:
         """What a measured interaction says of its own size: ``shrinkage.Evidence.gain``."""
-        return self._evidence_of(tau).gain
+        if len(tau) == 2:
+            return self._measured[tau][1].gain
+        if tau not in self._gains:
+            self._gains[tau] = self._found(tau, self._below(tau))[1].gain
+        return self._gains[tau]
 
     def _learnable(self) -> dict[int, FloatArray | None]:
         """Degrees of which nearly all interactions were measured.
@@ -294,6 +330,7 @@ class Completed:
 
     def _refresh(self, *, everything: bool, changed: Collection[AttributeSet]) -> IntArray:
         everything = everything or () in changed
+        self._gains = {}
         for tau in changed:
             if len(tau) == 2:
                 self._pair_measured[tau] = self._pair_measured[tau[::-1]] = True
@@ -348,10 +385,10 @@ class Completed:
 
     def _shrink_pair(self, a: int, b: int) -> None:
         """Complete a measured pair."""
-        observed, found = self._measured[a, b]
-        added = shrinkage.interaction(observed, found, self._prior((a, b)))
-        table = projected(self._product(a, b) + added, self._total)
-        table = shrinking.raked(table, self._ones[a], self._ones[b])
+        table, share = self._with((a, b), self._product(a, b), *self._measured[a, b])
+        # Between cells that are zero, sums that disagree would move records into those few left.
+        if share <= 0.5:
+            table = shrinking.raked(table, self._ones[a], self._ones[b])
         self._pair(a, b)[...] = table
         self._information[a, b] = self._information[b, a] = _mutual_information(table)
 

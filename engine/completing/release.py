@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -45,8 +45,8 @@ class Release:
         rehearsal: True as long as the noise is a demonstration's: no private release then.
         epsilon: The promise asked for, if it was given as (epsilon, delta).
         delta: Its other half.
-        completion: How estimates answer: ``"maxent"`` completes what was not measured, None counts
-            it as zero (GReM).
+        completion: How estimates answer: ``"maxent"`` completes what was not measured, ``"sparse"``
+            believes a table's own zeros too, None counts it as zero (GReM).
         total: What completed tables add up to: the estimated number of records (``"unbiased"``), or
             one lowered on purpose (``"lowered"``).
         table: What the table had spent in all runs when this one ended; None where nobody said.
@@ -150,7 +150,8 @@ class Release:
         with compiling.sized(layout.total_cells):
             if self.completion is None:
                 return grem.estimate(self.beliefs, self.domain, attrs)
-            tables = completed.kept(layout, self.beliefs, self.total)
+            kind: completed.Kind = "sparse" if self.completion == "sparse" else "maxent"
+            tables = completed.kept(layout, self.beliefs, self.total, kind)
             return completed.estimate_of(tables, self.domain, attrs)
 
     def to_dict(self) -> dict[str, Any]:
@@ -286,9 +287,9 @@ def _reading_from(content: Mapping[str, Any] | None) -> Reading | None:
 
 
 def _completion_from(name: object) -> str | None:
-    if name not in (None, "maxent"):
+    if name is not None and name not in get_args(completed.Kind):
         raise DataError(f"There is no completion {name!r}.")
-    return None if name is None else "maxent"
+    return None if name is None else str(name)
 
 
 def _total_from(content: Mapping[str, Any]) -> Total:

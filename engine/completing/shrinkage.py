@@ -239,6 +239,14 @@ def learned(gains: Sequence[FloatArray]) -> FloatArray:
     return shares.reshape(gains[0].shape)
 
 
+def likelihood(found: Evidence, prior: FloatArray | None = None) -> float:
+    """Return how likely the priors make a noisy interaction, on average: a log, as ``gain`` is."""
+    weights = _ALIKE if prior is None else prior
+    top = float(found.gain.max())
+    mean = float((weights * np.exp(found.gain - top)).sum() / weights.sum())
+    return top + float(np.log(mean))
+
+
 def interaction(noisy: FloatArray, found: Evidence, prior: FloatArray | None = None) -> FloatArray:
     """Return the posterior mean of an interaction: what the top residual adds to a prediction.
 

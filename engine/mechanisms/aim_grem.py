@@ -80,8 +80,10 @@ class AimGrem:
             adds isotropic noise to the selected marginal.
         respend: Whether the budget share of omitted residuals goes to the others.
         omit_below: Residuals with a smaller share of the round's budget are not measured (eta).
-        completion: ``"maxent"`` answers with tables completed by maximum entropy (``completed``),
-            ``"none"`` with GReM's, where what was not measured counts as zero.
+        completion: ``"sparse"`` answers with tables completed by maximum entropy that may have
+            zeros of their own, ``"maxent"`` with those that have none (``completed``; what was the
+            default), ``"none"`` with GReM's, where what was not measured counts as zero. Within a
+            run, scores and forecasts are made with those of ``"maxent"`` either way.
         total: What completed tables add up to: the estimated number of records (``"unbiased"``),
             or one up to a standard deviation lower where noise hides the cells (``"lowered"``: less
             L1 error on sparse tables, and counts that add up to less than the N beside them).
@@ -109,7 +111,7 @@ class AimGrem:
     noise: Literal["crp", "iid"] = "crp"
     respend: bool = True
     omit_below: float = 1e-3
-    completion: Literal["none", "maxent"] = "maxent"
+    completion: Literal["none", "maxent", "sparse"] = "sparse"
     in_loop: bool = True
     allocation: Literal["marginal", "workload"] | None = None
     nominal: Literal["closure", "attribute"] | None = None
@@ -120,7 +122,7 @@ class AimGrem:
         choice("update", self.update, ("lazy", "full"))
         choice("noise", self.noise, ("crp", "iid"))
         check_omission(self.omit_below, self.respend)
-        choice("completion", self.completion, ("none", "maxent"))
+        choice("completion", self.completion, ("none", "maxent", "sparse"))
         choice("in_loop", self.in_loop, (True, False))
         choice(
             "total", self.total, (UNBIASED, LOWERED) if self.completion != "none" else (UNBIASED,)
@@ -470,7 +472,7 @@ class AimGrem:
         """Share the round's budget among the residuals of the whole workload."""
         workload, rho = state.workload, state.rho_measure
         if self.finish == "plan":
-            return choosing.Shared(workload, state.beliefs, self.total).plan(rho)
+            return choosing.shared(workload, state.beliefs, self.total).plan(rho)
         # What its size already says of an interaction is worth as much as a measurement.
         expected = completed.expected_precisions(workload.layout, state.beliefs, self.total)
         return plan_rest(workload, state.beliefs, rho=rho, expected=expected)

@@ -33,8 +33,10 @@ PARTS = (Fraction(1, 10), Fraction(1, 5), Fraction(2, 5), Fraction(1))
 """Share of what is left that each step spends: sizes first, cheaply."""
 MOST_RESIDUALS = 5_000
 """More of them, and forecasting takes longer than rounds."""
-MANY = 32.0
-"""Residuals for each attribute from which on rounds are considered."""
+MANY = 24.0
+"""Residuals for each attribute from which on rounds are considered: all triples of 12."""
+TOLD = 15
+"""Steps of sharing for plans that are only told of, not taken."""
 EXACT = 1e30
 """Precision without noise to speak of."""
 HIDDEN = 0.5
@@ -70,6 +72,7 @@ class Shared:
     """
 
     def __init__(self, workload: Workload, beliefs: Beliefs, total: Total = UNBIASED) -> None:
+        self.workload, self.beliefs, self.total = workload, beliefs, total
         self.taus, self._costs = measurable(workload)
         tables = Completed(workload.layout, beliefs, total)
         self._forecast = Forecast(workload, tables, learned(tables, self.taus))
@@ -99,8 +102,22 @@ class Shared:
         )
 
     def _added(self, rho: Fraction, most: int | None = None) -> FloatArray:
-        among = self._degree <= (self._degree.max() if most is None else most)
-        return _rounded(self._forecast.share(self._known, float(2 * rho), among))
+        if most is None:
+            return _rounded(self._forecast.share(self._known, float(2 * rho)))
+        among = self._degree <= most
+        return _rounded(self._forecast.share(self._known, float(2 * rho), among, TOLD))
+
+
+_last: list[Shared] = []
+
+
+def shared(workload: Workload, beliefs: Beliefs, total: Total = UNBIASED) -> Shared:
+    """Return the forecast from these beliefs; the last one is kept, for a decision and its step."""
+    for known in _last:
+        if known.workload is workload and known.beliefs is beliefs and known.total == total:
+            return known
+    _last[:] = [Shared(workload, beliefs, total)]
+    return _last[0]
 
 
 def _rounded(values: FloatArray) -> FloatArray:
@@ -143,7 +160,7 @@ def decide(
             f"Rounds. The workload has {len(workload.closure):,} residuals; plans are compared up "
             f"to {MOST_RESIDUALS:,}."
         )
-    seen = Shared(workload, beliefs, total).outlook(rho)
+    seen = shared(workload, beliefs, total).outlook(rho)
     said = (
         "Expected to be left, as a mean L1 error, from what is released so far: "
         f"{seen.by_size:,.0f} if the budget is shared by expected size, {seen.pairs:,.0f} with "

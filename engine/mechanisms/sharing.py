@@ -90,7 +90,11 @@ class Forecast:
         return error, worth
 
     def share(
-        self, known: FloatArray, budget: float, among: NDArray[np.bool_] | None = None
+        self,
+        known: FloatArray,
+        budget: float,
+        among: NDArray[np.bool_] | None = None,
+        steps: int = STEPS,
     ) -> FloatArray:
         """Precisions to add, of cost ``budget`` in all, that leave the least error.
 
@@ -101,13 +105,14 @@ class Forecast:
             known: Precision of every residual so far.
             budget: In units of cost x precision (twice rho).
             among: Which residuals may be measured; None: all.
+            steps: How often; fewer are enough for what is only told.
 
         Shapes:
             known, among and the result: (k,), as the sizes' residuals.
         """
         allowed = np.ones(len(known), dtype=np.bool_) if among is None else among
         spent = np.where(allowed, budget / allowed.sum(), 0.0)
-        for _ in range(STEPS):
+        for _ in range(steps):
             worth = self._error(known + spent / self.cost)[1] / self.cost
             spent = spent * np.sqrt(worth)
             spent *= budget / spent.sum()

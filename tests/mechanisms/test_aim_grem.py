@@ -305,14 +305,14 @@ def test_an_option_that_does_not_exist_is_refused(kind: Any, options: dict[str, 
 
 def test_the_default_completes_by_maximum_entropy_in_the_loop() -> None:
     default = engine.AimGrem()
-    assert default == engine.AimGrem(completion="maxent", in_loop=True)
-    assert (default.completion, default.in_loop) == ("maxent", True)
+    assert default == engine.AimGrem(completion="sparse", in_loop=True)
+    assert (default.completion, default.in_loop) == ("sparse", True)
     assert (default.allocation, default.nominal, default.finish) == (
         "workload",
         "attribute",
         "plan",
     )
-    assert default.settings == engine.AimGrem(completion="maxent", in_loop=True).settings
+    assert default.settings == engine.AimGrem(completion="sparse", in_loop=True).settings
 
 
 @pytest.mark.parametrize("plain", [engine.AimGrem.paper(), engine.AimGrem(completion="none")])

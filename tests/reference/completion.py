@@ -14,7 +14,7 @@ from itertools import combinations
 
 import numpy as np
 
-from tests.reference import dense, posterior, routes, shrinking
+from tests.reference import dense, posterior, routes, shrinking, sparse
 
 Attrs = tuple[int, ...]
 Beliefs = Mapping[Attrs, tuple[np.ndarray, float]]
@@ -33,6 +33,8 @@ class Completion:
     sizes: Sequence[int]
     beliefs: Beliefs
     lowered: bool = False
+    zeros: bool = False
+    """Whether tables may have zeros of their own."""
 
     # -- the total, and one attribute -----------------------------------------------------------
 
@@ -72,8 +74,8 @@ class Completion:
 
     def measured_pair(self, a: int, b: int) -> np.ndarray:
         """The product plus what the measured interaction is worth, raked to the two 1-ways."""
-        table = project(self.product(a, b) + self.added((a, b)), self.total())
-        return rake(table, self.one(a), self.one(b))
+        table, share = self.completed_by((a, b))
+        return table if share > 0.5 else rake(table, self.one(a), self.one(b))
 
     def turned(self, a: int, b: int) -> np.ndarray:
         """A pair measured, in the order asked for."""
@@ -110,7 +112,22 @@ class Completion:
             return self.pair(*gamma)
         if gamma not in self.beliefs:
             return self.below(gamma)
-        return project(self.below(gamma) + self.added(gamma), self.total())
+        return self.completed_by(gamma)[0]
+
+    def completed_by(self, tau: Attrs) -> tuple[np.ndarray, float]:
+        """The table with a measured interaction, and how far it has zeros of its own."""
+        noisy, gain, ratio = self.seen(tau)
+        predicted, prior = self.predicted(tau), self.prior(tau)
+        added = posterior.interaction(noisy, gain, ratio, prior)
+        normal = project(predicted + added, self.total())
+        if not self.zeros:
+            return normal, 0.0
+        weights = np.full(gain.shape, 1.0 / gain.size) if prior is None else prior / prior.sum()
+        likelihood = gain.max() + math.log((weights * np.exp(gain - gain.max())).sum())
+        variance = self.free(tau) / predicted.size / self.beliefs[tau][1]
+        return sparse.averaged(
+            predicted + noisy, predicted, normal, likelihood, variance, self.free(tau)
+        )
 
     def below(self, gamma: Attrs) -> np.ndarray:
         """Maximum entropy, given pairs and measured larger subsets."""
@@ -147,10 +164,6 @@ class Completion:
             noisy, predicted, variance=variance, freedom=self.free(tau)
         )
         return noisy, gain, ratio
-
-    def added(self, tau: Attrs) -> np.ndarray:
-        """Posterior mean of the interaction."""
-        return posterior.interaction(*self.seen(tau), self.prior(tau))
 
     def prior(self, tau: Attrs) -> np.ndarray | None:
         """What small interactions of a degree have in common, where nearly all were measured."""

@@ -115,7 +115,7 @@ def coverage_limits(estimate: Estimate, *, adaptive: bool) -> list[str]:
         estimate: The answer looked at.
         adaptive: Whether what was measured depended on earlier answers.
     """
-    if estimate.completion == "maxent":
+    if estimate.completion in ("maxent", "sparse"):
         return ["Completed by maximum entropy, and shrunk: for such answers no interval is known."]
     if estimate.completion is not None:
         return [
