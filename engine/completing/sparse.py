@@ -116,8 +116,14 @@ class _Mixture(NamedTuple):
     means: FloatArray
 
 
-def _learned(y: FloatArray, scale: FloatArray, each: FloatArray, variance: float) -> FloatArray:
-    """How often each multiple is, from some cells that stand for ``each`` as many."""
+def _learned(
+    y: FloatArray, scale: FloatArray, each: FloatArray, variance: float
+) -> tuple[FloatArray, FloatArray]:
+    """How often each multiple is, from some cells that stand for ``each`` as many.
+
+    Returns:
+        The shares, (multiples,), and the log likelihood of each of these cells.
+    """
     usual = np.full(len(MULTIPLES), 0.5 / (len(MULTIPLES) - 1))
     usual[0] = 0.5
     likely, top, _ = _components(y, scale, variance)

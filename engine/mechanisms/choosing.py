@@ -130,6 +130,11 @@ def _rounded(values: FloatArray) -> FloatArray:
     return rounded
 
 
+def prefers_by_size(workload: Workload, seen: Outlook) -> bool:
+    """Whether what is forecast speaks for going by size."""
+    return not _many(workload) or seen.by_size <= HIDDEN * seen.exact_ones
+
+
 def goes_by_size(workload: Workload) -> bool:
     """Whether a run goes by size whatever the answers are: there is little to look for."""
     return few_enough(workload) and not _many(workload)
@@ -166,7 +171,7 @@ def decide(
         f"{seen.by_size:,.0f} if the budget is shared by expected size, {seen.pairs:,.0f} with "
         f"pairs alone, {seen.ones:,.0f} with single attributes alone; now {seen.now:,.0f}."
     )
-    if _many(workload) and seen.by_size > HIDDEN * seen.exact_ones:
+    if not prefers_by_size(workload, seen):
         return False, (
             f"Rounds. {said} Of so many residuals most are hidden by noise: rounds look for those "
             "that are not."
