@@ -12,6 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from engine import compiling
 from engine.completing.totals import UNBIASED, Total
 from engine.errors import OptionError
 from engine.mechanisms import choosing
@@ -86,7 +87,8 @@ def _ahead(
 ) -> Ahead:
     if not choosing.few_enough(workload):
         return Ahead((), choosing.decide(workload, beliefs, rho, total)[1], released)
-    seen = choosing.shared(workload, beliefs, total).outlook(rho)
+    with compiling.sized(workload.layout.total_cells):  # as a run does, to the bit
+        seen = choosing.shared(workload, beliefs, total).outlook(rho)
     by_size = choosing.prefers_by_size(workload, seen)
     alternatives = (
         Alternative("everything that pays, by size", seen.by_size, by_size),
@@ -108,6 +110,6 @@ def _why(workload: Workload, *, by_size: bool, released: bool) -> str:
     if by_size:
         return f"By size: it is expected to leave less than {share}.{so_far}"
     return (
-        f"Rounds: by size is expected to leave more than {share}, since noise hides most residuals; "
+        f"Rounds: by size would leave more than {share}, since noise hides most residuals; "
         f"rounds look for those that it does not hide.{so_far}"
     )
