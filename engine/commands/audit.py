@@ -48,7 +48,8 @@ def call(options: argparse.Namespace) -> int:
     verdict = "MORE THAN PROMISED" if found.caught else "no more than promised was seen"
     lines = [
         f"{found.runs:,} runs on each of two neighbouring tables; a fault planted: {options.fault}",
-        f"rho      promised {found.promised:.6g}, seen at least {found.least:.6g}",
+        f"rho      promised {found.promised:.6g}, seen at least {found.least:.6g} by one threshold "
+        f"and {found.divergence:.6g} over bins",
         f"epsilon  promised {found.epsilon:.6g}, seen at least {found.least_epsilon:.6g} "
         f"(delta {found.delta:g})",
         f"{verdict} (a correct mechanism is accused with probability {found.alpha:g} at most)",

@@ -194,3 +194,19 @@ def test_the_audit_s_bounds_are_those_of_clopper_and_pearson() -> None:
     # A pair of coins that 1/2-zCDP allows just so: the bound does not exceed it.
     p, q = 0.7, 0.3
     assert evidence._renyi(p, q, 1.01) / 1.01 < 0.5
+
+
+def test_bins_see_half_the_noise_and_accuse_no_right_one() -> None:
+    """T3: log ratios under the claimed laws, of normal noise; one threshold misses the fault."""
+    rho, runs, rng = 0.5, 20_000, np.random.default_rng(0)
+
+    def found(share: float) -> float:
+        larger = rng.normal(rho, (2 * rho * share) ** 0.5, 2 * runs)
+        smaller = rng.normal(-rho, (2 * rho * share) ** 0.5, 2 * runs)
+        first = np.stack([larger[:runs], smaller[:runs]])
+        return evidence._divergence(first, larger[runs:], smaller[runs:], alpha=1e-4)
+
+    assert 0.7 * rho < found(1.0) < rho
+    assert found(0.5) > 1.3 * rho
+    alike = rng.normal(size=runs)
+    assert evidence._divergence(alike, alike, rng.normal(size=runs), alpha=1e-4) == 0.0
