@@ -78,7 +78,7 @@ def grouping_sets(options: argparse.Namespace) -> dict[str, object]:
 
     asked = TRIPLES[:: max(1, len(TRIPLES) // options.sets)][: options.sets]
     names = [", ".join(f"a{i}" for i in triple) for triple in asked]
-    columns = ", ".join(a.name for a in DOMAIN)
+    columns = ", ".join(f"a{i}" for i in sorted(set(itertools.chain(*asked))))
     sql = (
         f"SELECT {columns}, count(*) AS n FROM '{options.file}' "
         f"GROUP BY GROUPING SETS ({', '.join(f'({name})' for name in names)})"
