@@ -7,8 +7,8 @@ CHECKS = (
     ("ruff", "format", "--check", "."),
     ("ruff", "check", "."),
     ("mypy",),
-    # Browser tests have a command of their own: pytest -m browser.
-    ("pytest", "-q", "-m", "not browser"),
+    # Of the browser tests the journey; all of them: pytest -m browser tests/browser.
+    ("pytest", "-q", "-m", "not browser or journey"),
 )
 
 for check in CHECKS:

@@ -14,6 +14,7 @@ import streamlit as st
 import engine
 from engine.demonstrating import comparison
 from engine.demonstrating.comparison import Point, Setting
+from engine.exact import Exact
 from engine.showing import versus
 from engine.showing.frames.rounds import spending
 from engine.types import AttributeSet
@@ -34,8 +35,8 @@ EVERY = 0.02  # least share of the budget between two judgements of a run
 _STATE = "what_if"
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Pair(Exact):
     """Both settings, ready to run, and what they are judged by."""
 
     settings: tuple[Setting, Setting]

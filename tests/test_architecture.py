@@ -164,6 +164,17 @@ def test_pages_never_import_each_other() -> None:
                 assert imported.startswith("pages.parts"), f"{path.name} imports {imported}"
 
 
+def test_no_page_asks_again_by_a_clock_that_a_click_on_the_menu_can_meet() -> None:
+    for path in sorted((ROOT / "pages").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call):
+                given = {word.arg for word in node.keywords}
+                assert "run_every" not in given, f"{path.name}: see pages/parts/navigation/live.py"
+                # Closed by that click, it would ask for the page just left.
+                popover = ast.unparse(node.func).endswith("popover")
+                assert not (popover and "on_change" in given), f"{path.name}: a popover asks"
+
+
 PARTS = ("visit", "drawing", "navigation", "setup")
 """Packages of ``pages.parts``, lowest first; all others stand above, and beside each other."""
 

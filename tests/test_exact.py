@@ -19,7 +19,7 @@ from engine.exact import Exact
 from engine.mechanisms.rescoring import CompletedCandidates
 from engine.selection import Budgets, Candidates, score
 from tests import house
-from tests.support import make_domain
+from tests.support import ROOT, make_domain
 
 NOTHING_EXACT = {
     # In rooms of exact values, and yet without one; each for a reason.
@@ -87,6 +87,49 @@ def test_every_class_that_can_hold_an_exact_value_is_of_one_kind() -> None:
     ]
     assert open_ones == []
     assert not set(NOTHING_EXACT) - {name for name, _, _ in every}, "named, and not there"
+
+
+def of_pages() -> Iterator[tuple[str, ast.ClassDef]]:
+    """Every class of the pages, with the file it stands in; a page cannot be imported."""
+    for path in sorted((ROOT / "pages").rglob("*.py")):
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                yield f"{path.relative_to(ROOT / 'pages')}:{node.name}", node
+
+
+PAGES_SHOW_IT = {"parts/visit/session.py:Ghost"}
+"""Classes of pages that hold exact numbers as plain ones: no type in a field says so."""
+PAGES_NOTHING = {
+    "parts/visit/study.py:Study": "its Asked are names and weights",
+    "parts/visit/worker.py:Job": "a thread",
+}
+
+
+def test_every_class_of_the_pages_that_can_hold_an_exact_value_is_of_that_kind() -> None:
+    exact = {kind.__name__ for _, kind, _ in classes() if issubclass(kind, Exact)}
+    found = dict(of_pages())
+    while True:  # what holds one that holds one
+        more = {node.name for node in found.values() if holds(node, exact)} - exact
+        if not more:
+            break
+        exact |= more
+    assert {"Upload", "Visit", "Watched", "Pair"} <= exact
+    for name, node in found.items():
+        if (node.name in exact or name in PAGES_SHOW_IT) and name not in PAGES_NOTHING:
+            assert "Exact" in [ast.unparse(base) for base in node.bases], name
+            said = [ast.unparse(part) for part in node.decorator_list]
+            assert all("eq=False" in part and "repr=False" in part for part in said), name
+    assert PAGES_SHOW_IT | set(PAGES_NOTHING) <= set(found), "named, and not there"
+
+
+def test_a_curve_of_true_errors_beside_a_run_is_not_printed_pickled_or_compared() -> None:
+    from pages.parts.visit.session import Ghost
+
+    ghost = Ghost("the run before", 0, (123.456, 78.9))
+    assert "123" not in f"{ghost!r} {ghost}"
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        pickle.dumps(ghost)
+    assert ghost != Ghost("the run before", 0, (123.456, 78.9))
 
 
 @pytest.mark.parametrize(

@@ -1,182 +1,115 @@
-"""One journey through the app in a headless browser, waiting on what a reader sees."""
+"""The journey that every change is checked with: a sample to its bundle, one's own table, a phone.
+
+The other browser tests have a command of their own (README).
+"""
 
 from __future__ import annotations
 
 import json
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import engine
-from pages.parts.visit import samples
-from tests.browser.conftest import button, sound
+from pages.parts.navigation.frame import PAGES
+from tests.browser.conftest import (
+    PHONE,
+    WIDE,
+    at_rest,
+    button,
+    go,
+    round_shown,
+    settled,
+    sound,
+    upload,
+    use,
+    visitor,
+)
+from tests.browser.test_taking import reads_offline, unpacked
+from tests.pages.test_data import PEOPLE
 
-ROOT = Path(__file__).parents[2]
-
-WAYS_OUT = """() => Object.fromEntries(["kept", "released"].map(kind => [kind,
-    [...document.querySelectorAll(`[class*="st-key-${kind}_"] button[aria-label]`)]
-        .filter(b => /^(Show data|Download|Copy)/.test(b.ariaLabel))
-        .map(b => getComputedStyle(b).display)]))"""
-"""How the download buttons over charts are displayed, by kind of chart."""
-
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
-
-
-def test_a_run_on_adult_is_watched_to_its_end(address: str, page: Any) -> None:
-    page.goto(address)
-    page.get_by_role("heading", name="Private tables, one round at a time").wait_for()
-    page.locator("canvas, svg.marks").first.wait_for()
-    page.get_by_role("link", name="Step it yourself").click()
-    page.get_by_text("Why round 1 did what it did").wait_for()
-    button(page, "Next").click()
-    page.get_by_text("Why round 2 did what it did").wait_for()
-    page.keyboard.press("n")
-    page.get_by_text("Why round 3 did what it did").wait_for()
-    button(page, "Last").click()
-    page.get_by_text("100 % of the budget").wait_for()
-    button(page, "Back").click()
-    page.get_by_text("Why round 11 did what it did").wait_for()
-    shown = page.evaluate(WAYS_OUT)
-    assert len(shown["kept"]) >= 4, "every chart has its buttons in the page"
-    assert set(shown["kept"]) == {"none"}, "those that are not private offer no download"
-    assert "none" not in shown["released"]
-    page.get_by_text("Hide what is not private").first.click()
-    page.get_by_text("Only released values are on this page").wait_for()
-    page.get_by_text("not private (never released)").first.wait_for(state="detached")
-    assert page.get_by_text("not private (never released)").count() == 0
-    sound(page)
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.journey]
 
 
-def test_play_goes_on_by_itself_and_stops_at_a_click(address: str, page: Any) -> None:
-    page.goto(address)
-    button(page, "Open the Titanic run").click()
-    page.get_by_text("Why round 1 did what it did").wait_for()
-    button(page, "Play").click()
-    page.get_by_text("Why round 3 did what it did").wait_for()
-    button(page, "Pause", playing=True).click()
-    button(page, "Play").wait_for()
-    button(page, "First").click()
-    page.get_by_text("Before round 1.").wait_for()
-    sound(page)
-
-
-def test_a_link_to_a_page_opens_it_within_its_frame(address: str, page: Any) -> None:
-    page.goto(f"{address}/rounds")
-    page.get_by_text("Why round 1 did what it did").wait_for()
-    assert page.get_by_text("TEACHING").count() == 1
-    sound(page)
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_is_wider_than_a_phone(address: str, browser: Any, scheme: str) -> None:
-    context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme=scheme)
-    phone = context.new_page()
-    for path in ("", "/rounds", "/export?sample=titanic"):
-        phone.goto(address + path)
-        phone.locator("canvas, svg.marks, table").first.wait_for()
-        phone.wait_for_timeout(1500)
-        wide = phone.evaluate(
-            "() => [...document.querySelectorAll('.vega-embed, h1, p, button, pre, table')]"
-            ".filter(e => e.getBoundingClientRect().right > innerWidth + 1)"
-            ".map(e => e.outerHTML.slice(0, 200))"
-        )
-        assert wide == []
-    context.close()
-
-
-def test_ten_rounds_are_taken_away_and_the_link_leads_back(
+def test_from_start_by_setup_and_rounds_to_a_bundle(
     address: str, page: Any, browser: Any, tmp_path: Path
 ) -> None:
     page.goto(address)
-    page.get_by_role("link", name="Step it yourself").click()
-    page.get_by_text("Why round 1 did what it did").wait_for()
-    for number in range(2, 11):
-        button(page, "Next").click()
-        page.get_by_text(f"Why round {number} did what it did").wait_for()
-    for number in (9, 8, 7):
-        button(page, "Back").click()
-        page.get_by_text(f"Why round {number} did what it did").wait_for()
-    button(page, "More").click()
-    button(page, "What if ε").click()
-    page.get_by_text("Simulation, no release").wait_for()
-    page.get_by_role("link", name="Take it away").click()
-    page.get_by_text("10 rounds done").wait_for()
-    found = _unpacked(page, "Download the bundle", tmp_path)
+    page.get_by_role("heading", name="Private tables, one round at a time").wait_for()
+    go(page, "Setup")
+    page.get_by_text("No record is read").wait_for()
+    page.get_by_role("slider").first.press("ArrowRight")  # by keyboard: the next stop of ε
+    page.get_by_text("From 10 % to at most 27.9 %").wait_for()
+    button(page, "Start this run").click()
+    round_shown(page, 1)
+    button(page, "Next").click()
+    round_shown(page, 2)
+    settled(page)
+    page.keyboard.press("n")
+    round_shown(page, 3)
+    go(page, "Export")
+    page.get_by_text("3 rounds done").wait_for()
+    found = unpacked(page, "Download the bundle", tmp_path)
     release = engine.Release.from_dict(json.loads(found["release.json"]))
     events = json.loads(found["trace.json"])["events"]
-    assert [e["round"] for e in events if e["event"] == "RoundEnded"] == list(range(1, 11))
-    assert release.domain.names == samples.cards()["adult"].default_attributes
-    assert "10 rounds done" in page.inner_text("body"), "a download reruns nothing"
-    _reads_offline(browser, found["report.html"], tmp_path)
-    link = page.locator("code", has_text="sample=adult").inner_text().replace("\n", "")
-    numbers = _ledger(page, link)
-    assert numbers == _ledger(page, link), "the same link, the same numbers"
-    page.get_by_text("Why round 7 did what it did").wait_for()
-    page.reload()
-    page.get_by_text("Why round 7 did what it did").wait_for()
+    assert [e["round"] for e in events if e["event"] == "RoundEnded"] == [1, 2, 3]
+    assert release.demonstration, "a rehearsal says so"
+    reads_offline(browser, found["report.html"], tmp_path)
     sound(page)
 
 
-def test_a_session_is_saved_and_reloaded_in_another_visit(
-    address: str, page: Any, tmp_path: Path
+def test_a_table_of_ones_own_is_corrected_declared_used_left_and_replaced(
+    address: str, page: Any
 ) -> None:
-    page.goto(
-        f"{address}/rounds?sample=titanic&epsilon=2.0&seed=4&round=3&mechanism=aim_grem_plain"
+    upload(page, address, "people.csv", PEOPLE)
+    page.get_by_text("120 rows, 4 columns").wait_for()
+    page.get_by_text("things to check").wait_for()
+    page.get_by_text("How it was read").click()
+    line = page.get_by_label("Last data line")
+    line.fill("124")
+    line.press("Enter")
+    page.get_by_text("121 rows, 4 columns").wait_for()
+    # The choices stay in sight while one of them is changed.
+    button(page, "Back to what was found").click()
+    page.get_by_text("120 rows, 4 columns").wait_for()
+    settled(page)
+    values = page.get_by_role("textbox", name="Its values, one a line, in order")
+    values.fill("m\nf\nunknown")
+    values.press("Control+Enter")
+    page.get_by_text("3 values", exact=True).wait_for()
+    use(page)
+    page.get_by_role("link", name="Watch a run").click()
+    round_shown(page, 1)
+    strip = page.get_by_test_id("stMain").get_by_test_id("stMarkdownContainer").first
+    assert "people.csv" in strip.inner_text()
+    go(page, "Data")
+    page.get_by_text("120 rows, 4 columns").wait_for()
+    settled(page)
+    assert values.input_value() == "m\nf\nunknown"
+    button(page, "Replace").click()
+    page.get_by_text("Any CSV, Excel or Parquet file").wait_for()
+    settled(page)
+    page.locator("input[type=file]").first.set_input_files(
+        {"name": "again.csv", "mimeType": "text/csv", "buffer": b"a,b\nx,1\ny,2\nx,3\n"}
     )
-    page.get_by_text("Why round 3 did what it did").wait_for()
-    page.get_by_role("link", name="Take it away").click()
-    page.get_by_text("Teaching bundle", exact=True).click()
-    lesson = _unpacked(page, "Download the teaching bundle", tmp_path)
-    assert len(lesson) > 10
-    assert all("TEACHING - not private" in text for text in lesson.values())
-    with page.expect_download() as downloading:
-        button(page, "Download session").click()
-    path = tmp_path / "session.json"
-    downloading.value.save_as(path)
-    page.goto(f"{address}/export")
-    page.get_by_text("There is no run yet").wait_for()
-    page.locator("input[type=file]").set_input_files(str(path))
-    page.get_by_text("Back at round 3").wait_for()
-    page.get_by_role("link", name="Watch it").click()
-    page.get_by_text("Why round 3 did what it did").wait_for()
-    assert "seed 4" in page.inner_text("body")
+    page.get_by_text("3 rows, 2 columns").wait_for()
     sound(page)
 
 
-def _unpacked(page: Any, name: str, folder: Path) -> dict[str, str]:
-    with page.expect_download() as downloading:
-        button(page, name).click()
-    path = folder / "taken.zip"
-    downloading.value.save_as(path)
-    with zipfile.ZipFile(path) as archive:
-        return {name: archive.read(name).decode("utf-8") for name in archive.namelist()}
-
-
-def _reads_offline(browser: Any, report: str, folder: Path) -> None:
-    """Open a report without a network; nothing may be asked for and nothing said."""
-    path = folder / "report.html"
-    path.write_text(report, "utf-8")
-    context = browser.new_context(viewport={"width": 390, "height": 844}, offline=True)
-    opened, trouble = context.new_page(), []
-    opened.on("console", lambda message: trouble.append(message.text))
-    opened.on("pageerror", lambda error: trouble.append(str(error)))
-    opened.on("request", lambda r: None if r.url.startswith(("file:", "data:")) else
-              trouble.append(r.url))  # fmt: skip
-    opened.goto(path.as_uri())
-    assert "DEMONSTRATION" in opened.inner_text("body")
-    assert opened.locator("svg").count() > 5
-    wide = opened.evaluate("() => document.documentElement.scrollWidth > innerWidth + 1")
-    assert not wide
-    assert trouble == []
-    context.close()
-
-
-def _ledger(page: Any, link: str) -> str:
-    page.goto(link)
-    page.get_by_text("Why round 7 did what it did").wait_for()
-    text: str = (
-        page.get_by_text("Why round 7 did what it did").locator("xpath=../../..").inner_text()
-    )
-    return text
+def test_every_page_fits_a_phone_in_the_dark(address: str, browser: Any) -> None:
+    with visitor(browser, size=PHONE, scheme="dark") as phone:
+        phone.goto(f"{address}/rounds?sample=titanic")
+        round_shown(phone, 1)
+        for name, title, _ in PAGES:
+            # By the address: on a phone the menu is behind a button.
+            phone.goto(f"{address}/{'' if name == PAGES[0][0] else name}")
+            phone.get_by_test_id("stMain").locator("h1").first.wait_for(state="attached")
+            at_rest(phone)
+            assert phone.evaluate(WIDE) == [], title
+            dark = phone.evaluate(
+                "() => getComputedStyle(document.querySelector('[data-testid=stApp]'))"
+                ".backgroundColor.match(/[0-9]+/g).every(part => part < 64)"
+            )
+            assert dark, title
+            sound(phone)

@@ -289,3 +289,16 @@ def test_the_budget_waits_for_the_file() -> None:
 def test_settings_are_refused_before_anything_is_counted() -> None:
     with pytest.raises(engine.EngineError):
         session.begin(study.Settings("titanic", ("Sex",), degree=3))
+
+
+def test_the_data_page_warns_at_the_limit_that_a_run_is_refused_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    page = """
+import engine
+from pages.parts.entry import overview
+overview.size_meter(engine.Domain.from_sizes({"a": 4, "b": 4}))
+"""
+    assert not AppTest.from_string(page).run().warning
+    monkeypatch.setattr(study, "MOST_CELLS", 15)  # beside all pairs: 16 cells
+    assert AppTest.from_string(page).run().warning

@@ -9,6 +9,7 @@ import streamlit as st
 
 from engine.domain import Domain
 from pages.parts.entry import upload
+from pages.parts.visit import study
 
 
 def attributes(domain: Domain) -> None:
@@ -35,7 +36,7 @@ def size_meter(domain: Domain) -> None:
     two.metric("Cells, all pairs", _amount(cells["two"]))
     three.metric("Cells, all triples", _amount(cells["three"]))
     everything.metric("Possible records", _amount(cells["all"]))
-    if cells["two"] > 30_000_000:
+    if study.too_large(cells["two"]):
         st.warning(
             "All pairs together are too large to hold on a page. Use coarser bins, or fewer "
             "attributes.",

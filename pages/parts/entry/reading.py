@@ -66,7 +66,9 @@ def _variants(here: Upload, note: ingest.Note) -> None:
 def how_it_was_read(here: Upload) -> None:
     """Show every choice of reading, each of which can be changed."""
     preview = here.preview
-    with st.expander("How it was read", expanded=preview is None, icon=":material/tune:"):
+    with st.expander(
+        "How it was read", expanded=preview is None, icon=":material/tune:", key="how_read"
+    ):  # with a key it stays open while a choice in it is changed
         if preview is not None and preview.first_lines:
             st.caption("The first lines as they are, before any guess:")
             st.code("\n".join(preview.first_lines[:8]), language=None, wrap_lines=False)

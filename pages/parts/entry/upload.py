@@ -16,6 +16,7 @@ from engine import ingest
 from engine.attributes import DatePart, Part
 from engine.domain import Attribute, Domain
 from engine.errors import DataError, DomainError, EngineError
+from engine.exact import Exact
 from engine.ingest.domains import date_name
 from engine.ingest.kinds import Reading
 from engine.tables import Table
@@ -60,8 +61,8 @@ def source_of(domain: Domain) -> str:
 # -- the table being prepared -------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class Drafted:
+@dataclass(slots=True, eq=False, repr=False)
+class Drafted(Exact):
     """One attribute being declared: how its column is read, and what it says so far."""
 
     reading: Reading
@@ -73,8 +74,8 @@ class Drafted:
     """The yes-or-no attributes in its place, where a cell holds several answers."""
 
 
-@dataclass(slots=True)
-class Upload:
+@dataclass(slots=True, eq=False, repr=False)
+class Upload(Exact):
     """A file and everything decided about it.
 
     Args:

@@ -11,6 +11,7 @@ import streamlit as st
 
 import engine
 from engine import views
+from engine.exact import Exact
 from engine.ingest import Choices
 from engine.releasing import words
 from pages.parts.drawing import form, text
@@ -24,8 +25,8 @@ MOST_MB = 50
 _TABLE = "release_table"
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Asked(Exact):
     """Everything a release is asked with, but for the account."""
 
     table: engine.Table
@@ -42,8 +43,8 @@ class Asked:
         return next(entry for entry in words.offered() if entry.key == self.mechanism).make()
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Held(Exact):
     """A table with its declared domain, and what to call it."""
 
     table: engine.Table

@@ -11,6 +11,7 @@ import engine
 from engine.releasing import bundle, words
 from engine.releasing.account import TableAccount
 from pages.parts.drawing import text
+from pages.parts.navigation import live
 from pages.parts.releasing import only
 from pages.parts.releasing.asked import Asked
 from pages.parts.setup.spending import tiny
@@ -70,7 +71,7 @@ def end() -> None:
     st.session_state.pop(_FILE, None)
 
 
-@st.fragment(run_every=1.0)
+@st.fragment
 def watch() -> None:
     """Its progress, while it runs."""
     found = job()
@@ -82,6 +83,7 @@ def watch() -> None:
     st.progress(min(1.0, course.share), text=turns.waiting(found.place) if found.place else said)
     st.button("Cancel", key="release_cancel", icon=":material/stop:", on_click=found.cancel)
     st.caption("Cancelled, it gives nothing away; what was charged until then stays charged.")
+    live.ask_again(1.0)
 
 
 def result(found: Job[engine.Released]) -> None:

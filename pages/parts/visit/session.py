@@ -51,8 +51,8 @@ class Moment(Exact):
     rng: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class Ghost:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Ghost(Exact):
     """Another run's error curve, to look at beside this one's. A simulation, and not private.
 
     Args:
@@ -139,8 +139,8 @@ class Watched(Exact):
         return replace(self, rng=rng, moments=(*self.moments, moment))
 
 
-@dataclass(slots=True)
-class Visit:
+@dataclass(slots=True, eq=False, repr=False)
+class Visit(Exact):
     """What a visitor's session holds: the run, and where he looks.
 
     Args:

@@ -64,6 +64,11 @@ class Settings:
         return held(engine.Workload.all_kway(domain, self.degree))
 
 
+def too_large(cells: int) -> bool:
+    """Whether tables of so many cells together are more than a page holds."""
+    return cells > MOST_CELLS
+
+
 def held(workload: engine.Workload) -> engine.Workload:
     """Return a workload that a page can hold.
 
@@ -71,7 +76,7 @@ def held(workload: engine.Workload) -> engine.Workload:
         engine.WorkloadError: If it has too many cells (``E_TOO_LARGE``).
     """
     cells = workload.layout.total_cells
-    if cells > MOST_CELLS:
+    if too_large(cells):
         raise engine.WorkloadError(
             f"These marginals and their subsets have {cells:,} cells; this page holds "
             f"{MOST_CELLS:,}. Choose fewer attributes, or marginals over fewer of them.",
