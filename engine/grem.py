@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import kernels
+from engine import kernels, threads
 from engine.domain import Domain, subsets
 from engine.layout import Layout
 from engine.released import Beliefs, Estimate
@@ -164,7 +164,7 @@ class Reconstruction:
             )
 
         work = layout.cells[touched]
-        kernels.in_threads(add, kernels.parts(work, at_least=_PARALLEL_CELLS))
+        threads.in_threads(add, threads.parts(work, at_least=_PARALLEL_CELLS))
         return touched
 
     def _containing(self, taus: Iterable[AttributeSet]) -> IntArray:
@@ -185,8 +185,8 @@ class Reconstruction:
         def add_up(first: int, last: int) -> None:
             kernels.absolute_sums(self.flat, self.layout.offsets, self.l1, first, last)
 
-        bounds = kernels.parts(self.layout.cells, at_least=_PARALLEL_CELLS)
-        kernels.in_threads(add_up, bounds)
+        bounds = threads.parts(self.layout.cells, at_least=_PARALLEL_CELLS)
+        threads.in_threads(add_up, bounds)
 
 
 class _Tables(NamedTuple):

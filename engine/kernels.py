@@ -1,4 +1,4 @@
-"""The loops over all cells, compiled (numba): counting, and adding small tables to many marginals.
+"""The loops over all cells, compiled (numba): in-axis steps, and adding small tables to marginals.
 
 NumPy needs a call for each marginal, which for ten thousands of small ones is most of the time;
 here one call serves them all, without the interpreter lock, so two threads can share the work.
@@ -10,34 +10,10 @@ each marginal, its attributes and sizes in memory order, padded in front with si
 
 from __future__ import annotations
 
-import math
-import os
-from collections import deque
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
-from functools import cache
-from itertools import pairwise
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from engine.compiling import compiled, compiled_beside
+from engine.compiling import compiled
 from engine.types import FloatArray, IntArray
-
-_THREADS = min(2, os.cpu_count() or 1)
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(_THREADS, thread_name_prefix="engine")
-
-
-if hasattr(os, "register_at_fork"):
-    # A forked child has none of the parent's threads, and must not wait for them.
-    os.register_at_fork(after_in_child=_pool.cache_clear)
-
 
 _TILE = 512
 """Columns handled together, so that a second pass over them finds them in the cache."""
@@ -391,115 +367,3 @@ def absolute_sums(
         for cell in range(len(cells)):
             total += abs(cells[cell])
         l1[k] = total
-
-
-def _count_with_numpy(
-    codes: NDArray[Any],
-    axis_attr: IntArray,
-    axis_size: IntArray,
-    offsets: IntArray,
-    order: IntArray,
-    counts: NDArray[Any],
-    prefix: NDArray[Any],
-    first: int,
-    last: int,
-) -> None:
-    """``count_cells`` with one ``bincount`` a marginal; the prefix is not used."""
-    for k in order[first:last].tolist():
-        real = axis_attr[k] < codes.shape[0]
-        sizes = tuple(axis_size[k, real].tolist())
-        cell = np.zeros(codes.shape[1], dtype=np.int64)
-        for attribute, size in zip(axis_attr[k, real].tolist(), sizes, strict=True):
-            cell = cell * size + codes[attribute]
-        cells = math.prod(sizes)
-        counts[offsets[k] : offsets[k] + cells] += np.bincount(cell, minlength=cells).astype(
-            counts.dtype
-        )
-
-
-@compiled_beside(_count_with_numpy)
-def count_cells(
-    codes: NDArray[Any],
-    axis_attr: IntArray,
-    axis_size: IntArray,
-    offsets: IntArray,
-    order: IntArray,
-    counts: NDArray[Any],
-    prefix: NDArray[Any],
-    first: int,
-    last: int,
-) -> None:
-    """Add the counts of records to marginals ``order[first:last]``.
-
-    ``prefix`` (one entry a record) holds the cell number over all axes but the last; sets that
-    follow each other with the same leading attributes share it.
-    """
-    degree = axis_attr.shape[1]
-    records = codes.shape[1]
-    pad = codes.shape[0]
-    previous = -1
-    for position in range(first, last):
-        k = order[position]
-        fresh = previous < 0
-        if not fresh:
-            for axis in range(degree - 1):
-                fresh = fresh or axis_attr[k, axis] != axis_attr[previous, axis]
-        if fresh:
-            for r in range(records):
-                prefix[r] = 0
-            for axis in range(degree - 1):
-                attribute = axis_attr[k, axis]
-                if attribute < pad:
-                    size = axis_size[k, axis]
-                    for r in range(records):
-                        prefix[r] = prefix[r] * size + codes[attribute, r]
-        previous = k
-        start = offsets[k]
-        attribute = axis_attr[k, degree - 1]
-        if attribute == pad:  # the total
-            counts[start] += records
-            continue
-        size = axis_size[k, degree - 1]
-        for r in range(records):
-            counts[start + prefix[r] * size + codes[attribute, r]] += 1
-
-
-def in_threads(call: Callable[[int, int], None], bounds: list[int]) -> None:
-    """Run ``call(first, last)`` for each pair of neighbouring bounds, on both cores."""
-    waiting = deque(pairwise(bounds))
-
-    def work() -> None:
-        while True:
-            try:
-                first, last = waiting.popleft()
-            except IndexError:
-                return
-            call(first, last)
-
-    # This thread works too: less to wait for, and nothing if the others are busy elsewhere.
-    # They go by the size of the same workload (``compiling``).
-    others = [
-        _pool().submit(copy_context().run, work) for _ in range(min(_THREADS, len(waiting)) - 1)
-    ]
-    try:
-        work()
-    finally:
-        for other in others:
-            if not other.cancel():
-                other.result()
-
-
-def parts(work: IntArray, *, at_least: int) -> list[int]:
-    """Cut a list of work items into contiguous parts of about equal work, at most a few a thread.
-
-    Args:
-        work: Cost of each item.
-        at_least: Work below which threads cost more than they bring.
-    """
-    total = int(work.sum())
-    if total < at_least or _THREADS < 2 or len(work) < 2:
-        return [0, len(work)]
-    count = 4 * _THREADS
-    targets = total * np.arange(1, count) // count
-    cuts = np.searchsorted(np.cumsum(work), targets, side="left") + 1
-    return [0, *sorted({int(cut) for cut in cuts if 0 < cut < len(work)}), len(work)]

@@ -14,7 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import kernels, strict_csv
+from engine import counting, strict_csv, threads
 from engine.accounting import Charge, Ledger
 from engine.checking import expect, found
 from engine.domain import Attribute, Domain
@@ -279,7 +279,7 @@ class Table(Exact):
         cell = np.int32 if int(layout.cells.max(initial=0)) < 2**31 else np.int64
 
         def count(first: int, last: int) -> None:
-            kernels.count_cells(
+            counting.count_cells(
                 self._codes,
                 layout.axis_attr,
                 layout.axis_size,
@@ -291,7 +291,7 @@ class Table(Exact):
                 last,
             )
 
-        kernels.in_threads(count, kernels.parts(work, at_least=_PARALLEL_ROWS))
+        threads.in_threads(count, threads.parts(work, at_least=_PARALLEL_ROWS))
 
 
 class Private(Exact):

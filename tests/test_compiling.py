@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import engine
-from engine import compiling, kernels
+from engine import compiling, threads
 from tests.support import ROOT
 
 ROUNDING = 1e-9
@@ -104,7 +104,7 @@ def test_threads_go_by_the_size_of_the_workload_at_hand() -> None:
     served: list[str] = []
     total = watched(served)
     with compiling.free_work(100), compiling.sized(1000):
-        kernels.in_threads(lambda first, last: total(np.ones(last - first)), list(range(40)))
+        threads.in_threads(lambda first, last: total(np.ones(last - first)), list(range(40)))
     assert set(served) == {"compiled"}
 
 

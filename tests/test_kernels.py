@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import engine
-from engine import grem, kernels
+from engine import grem, threads
 from engine.domain import subsets
 from engine.grem import Reconstruction
 from tests.support import RELATIVE, make_domain, relative_error
@@ -164,13 +164,13 @@ def test_shared_work_is_done_once_each_also_while_other_threads_are_busy() -> No
             for k in range(first, last):
                 done[k] += 1
 
-        kernels.in_threads(call, bounds)
+        threads.in_threads(call, bounds)
         return done
 
     assert counted([0, 5]) == [1] * 5
     assert counted([0, 1, 4, 9, 20]) == [1] * 20
     release = threading.Event()
-    busy = [kernels._pool().submit(release.wait) for _ in range(4)]
+    busy = [threads._pool().submit(release.wait) for _ in range(4)]
     try:
         assert counted([0, 1, 4, 9, 20]) == [1] * 20  # not waiting for them
     finally:
@@ -183,6 +183,6 @@ def test_an_error_in_shared_work_is_raised() -> None:
         raise ValueError(f"{first} to {last}")
 
     with pytest.raises(ValueError, match="0 to 1"):
-        kernels.in_threads(call, [0, 1])
+        threads.in_threads(call, [0, 1])
     with pytest.raises(ValueError, match="to"):
-        kernels.in_threads(call, [0, 1, 2, 3])
+        threads.in_threads(call, [0, 1, 2, 3])

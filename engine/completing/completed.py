@@ -29,7 +29,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import axes, compiling, kernels
+from engine import axes, compiling, threads
 from engine.completing import fitting, routes, shrinkage, shrinking, sparse, triples
 from engine.completing.projection import projected
 from engine.completing.totals import UNBIASED, Total, total_of
@@ -204,7 +204,7 @@ class Completed:
             )
 
         work = layout.cells[which]
-        kernels.in_threads(compare, kernels.parts(work, at_least=_PARALLEL_CELLS))
+        threads.in_threads(compare, threads.parts(work, at_least=_PARALLEL_CELLS))
 
     def _larger(self, gamma: AttributeSet) -> FloatArray:
         """Three attributes or more: fit what lies below, then add the interaction measured."""
@@ -415,7 +415,7 @@ class Completed:
             )
 
         work = self._sizes[which].prod(axis=1)
-        kernels.in_threads(complete, kernels.parts(work, at_least=_PARALLEL_CELLS))
+        threads.in_threads(complete, threads.parts(work, at_least=_PARALLEL_CELLS))
 
     def _touched(
         self, ones: list[int], pairs: NDArray[np.bool_], changed: Iterable[AttributeSet]

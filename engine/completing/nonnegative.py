@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from engine import kernels
+from engine import threads
 from engine.completing import ascent
 from engine.domain import Domain, closure, subsets
 from engine.grem import Reconstruction
@@ -114,7 +114,7 @@ class Prices:
         self._prices: FloatArray = np.zeros_like(self._base)
         self.ahead: FloatArray = np.zeros_like(self._base)
         self._sums: FloatArray = np.zeros(size)
-        self._parts = kernels.parts(self.layout.cells, at_least=_PARALLEL_CELLS)
+        self._parts = threads.parts(self.layout.cells, at_least=_PARALLEL_CELLS)
 
     def _safe_steps(self) -> FloatArray:
         """One step size for each marginal, such that the dual ascent cannot overshoot.
@@ -163,13 +163,13 @@ class Prices:
                 self._below, lower.offsets, moved, self._own, self.cells, told, first, last,
             )  # fmt: skip
 
-        kernels.in_threads(add, self._parts)
+        threads.in_threads(add, self._parts)
         moved: FloatArray = np.zeros(lower.total_cells)
         ascent.gather(self._sums, self._at, layout.cells, self._below, lower.offsets, moved)
         for k, tau in enumerate(lower.sets):
             view = lower.view(moved, k)
             view[...] = _centered(view) / self._beliefs[tau].precision
-        kernels.in_threads(push, self._parts)
+        threads.in_threads(push, self._parts)
         _, gap, lost = told.sum(axis=0).tolist()
         return float(told[:, 0].max(initial=0.0)), gap, lost / 2.0
 
@@ -182,7 +182,7 @@ class Prices:
                 momentum, first, last,
             )  # fmt: skip
 
-        kernels.in_threads(up, self._parts)
+        threads.in_threads(up, self._parts)
 
     def moved_beliefs(self) -> Beliefs:
         """The residuals of the cells, with the precisions they had."""

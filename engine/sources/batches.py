@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from engine import kernels
+from engine import counting, threads
 from engine.domain import Domain
 from engine.errors import DataError
 from engine.exact import Exact
@@ -135,7 +135,7 @@ def _add(
     rows = codes.shape[1]
 
     def count(first: int, last: int) -> None:
-        kernels.count_cells(
+        counting.count_cells(
             codes,
             layout.axis_attr,
             layout.axis_size,
@@ -148,7 +148,7 @@ def _add(
         )
 
     work = np.full(len(order), max(rows, 1))
-    kernels.in_threads(count, kernels.parts(work, at_least=_PARALLEL_ROWS))
+    threads.in_threads(count, threads.parts(work, at_least=_PARALLEL_ROWS))
 
 
 def _add_weighted(layout: Layout, batch: CodedBatch, counts: NDArray[Any]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPILED = (
+    "engine/counting.py",
     "engine/kernels.py",
     "engine/completing/ascent.py",
     "engine/completing/fitting.py",
