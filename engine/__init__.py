@@ -7,8 +7,8 @@ import importlib
 import sys
 
 from engine.accounting import Charge, Ledger, delta_from, epsilon_from, rho_from
-from engine.completing.completed import maxent
 from engine.completing.consistency import Consistent, consistent
+from engine.completing.keeping import maxent
 from engine.completing.projection import clip, simplex
 from engine.completing.release import Release
 from engine.demonstrating.evaluation import (

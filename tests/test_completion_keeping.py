@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import engine
-from engine.completing import completed
+from engine.completing import keeping
 from engine.released import Belief, Beliefs
 from tests.support import make_domain
 
@@ -35,8 +35,8 @@ def test_one_run_s_beliefs_answer_two_workloads() -> None:
         assert release(pairs, beliefs).estimate(0, 1).values.shape == (3, 2)
         found = release(triples, beliefs).estimate(0, 1, 2).values
         assert found.sum() == pytest.approx(40.0)
-    one = completed.kept(pairs.layout, beliefs)
-    other = completed.kept(triples.layout, beliefs)
+    one = keeping.kept(pairs.layout, beliefs)
+    other = keeping.kept(triples.layout, beliefs)
     assert one.layout is pairs.layout
     assert other.layout is triples.layout
-    assert completed.kept(pairs.layout, beliefs) is one
+    assert keeping.kept(pairs.layout, beliefs) is one

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import engine
-from engine.completing import completed, fitting, shrinkage, shrinking
+from engine.completing import fitting, keeping, shrinkage, shrinking
 from engine.completing.completed import Completed
 from engine.domain import subsets
 from engine.layout import Layout
@@ -216,10 +216,10 @@ def test_what_is_known_exactly_is_completed_exactly(sizes: tuple[int, ...]) -> N
     truth = positive_table(sizes, 5)
     gamma = tuple(range(len(sizes)))
     domain = make_domain(sizes)
-    everything = completed.maxent(exact_beliefs(truth, [gamma]), domain, gamma)
+    everything = keeping.maxent(exact_beliefs(truth, [gamma]), domain, gamma)
     assert np.allclose(everything.values, truth, rtol=1e-5)
     pairs = list(combinations(gamma, 2))
-    found = completed.maxent(exact_beliefs(truth, pairs), domain, gamma).values
+    found = keeping.maxent(exact_beliefs(truth, pairs), domain, gamma).values
     targets = {p: truth.sum(axis=tuple(k for k in gamma if k not in p)) for p in pairs}
     assert np.allclose(found, fitted_by_definition(sizes, targets), rtol=1e-4)
     assert everything.completion == "maxent"
@@ -230,7 +230,7 @@ def test_four_ways_fit_a_measured_triple_and_the_pairs_beside_it() -> None:
     truth = positive_table((2, 3, 2, 2), 7)
     domain = make_domain((2, 3, 2, 2))
     beliefs = exact_beliefs(truth, [(0, 1, 2), (0, 3), (1, 3), (2, 3)])
-    found = completed.maxent(beliefs, domain, (0, 1, 2, 3)).values
+    found = keeping.maxent(beliefs, domain, (0, 1, 2, 3)).values
     targets = {
         (0, 1, 2): truth.sum(3),
         (0, 3): truth.sum((1, 2)),
@@ -246,10 +246,10 @@ def test_an_unmeasured_pair_goes_through_the_attribute_both_were_measured_with()
     a_given_x, c_given_x = rng.dirichlet(np.ones(3), 2), rng.dirichlet(np.ones(4), 2)
     truth = 1e4 * np.einsum("x,xa,xc->axc", x, a_given_x, c_given_x)
     beliefs = exact_beliefs(truth, [(0, 1), (1, 2)])
-    found = completed.maxent(beliefs, make_domain((3, 2, 4)), (0, 2)).values
+    found = keeping.maxent(beliefs, make_domain((3, 2, 4)), (0, 2)).values
     assert np.allclose(found, truth.sum(1), rtol=1e-5)
     beliefs = exact_beliefs(truth, [(0, 1), (2,)])
-    found = completed.maxent(beliefs, make_domain((3, 2, 4)), (0, 2)).values
+    found = keeping.maxent(beliefs, make_domain((3, 2, 4)), (0, 2)).values
     assert np.allclose(found, np.outer(truth.sum((1, 2)), truth.sum((0, 1))) / 1e4, rtol=1e-5)
 
 

@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import engine
-from engine.completing.completed import Completed, maxent
+from engine.completing.completed import Completed
+from engine.completing.keeping import maxent
 from engine.completing.totals import total_of
 from engine.domain import subsets
 from engine.layout import Layout

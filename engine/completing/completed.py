@@ -29,14 +29,12 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import axes, compiling, threads
+from engine import axes, threads
 from engine.completing import fitting, routes, shrinkage, shrinking, sparse, triples
 from engine.completing.projection import projected
 from engine.completing.totals import UNBIASED, Total, total_of
-from engine.domain import Domain, closure, subsets
 from engine.layout import Layout
-from engine.released import Beliefs, Estimate
-from engine.residuals import privacy_cost
+from engine.released import Beliefs
 from engine.types import AttributeSet, FloatArray, IntArray
 
 Kind: TypeAlias = Literal["maxent", "sparse"]
@@ -49,64 +47,6 @@ NEARLY_ALL = 0.9
 """Share of a degree's interactions that must have been measured for them to learn."""
 _PARALLEL_CELLS = 200_000
 """Cells below which a second thread costs more than it brings."""
-
-
-def maxent(
-    beliefs: Beliefs, domain: Domain, gamma: AttributeSet, *, total: Total = UNBIASED
-) -> Estimate:
-    """Return the completed table of one marginal of any degree; its variance is not known.
-
-    Args:
-        beliefs: What was measured; pairs beyond gamma help to complete those within.
-        domain: Of the attributes.
-        gamma: Which marginal.
-        total: What it adds up to (``totals``).
-    """
-    layout = Layout(domain.sizes, closure((gamma, *beliefs)))
-    with compiling.sized(layout.total_cells):
-        return estimate_of(Completed(layout, beliefs, total), domain, gamma)
-
-
-def estimate_of(tables: Completed, domain: Domain, gamma: AttributeSet) -> Estimate:
-    """Return one completed table with what was not measured within it."""
-    unmeasured = tuple(
-        tau
-        for tau in subsets(gamma)
-        if tau not in tables.beliefs and privacy_cost(domain.shape(tau)) > 0
-    )
-    return Estimate(domain, gamma, tables.table(gamma), None, unmeasured, tables.kind)
-
-
-def expected_precisions(
-    layout: Layout, beliefs: Beliefs, total: Total = UNBIASED
-) -> dict[AttributeSet, float]:
-    """Say how well the size of each interaction is known before it is measured, as a precision.
-
-    The interaction over tau is taken as RELATIVE^(2|tau| - 2) times the square of the table that
-    its 1-way marginals predict: the more attributes, the less is left to say. Only what is released
-    goes in.
-    """
-    return kept(layout, beliefs, total).expected_precisions()
-
-
-_kept: list[Completed] = []
-_KEPT = 2
-
-
-def kept(
-    layout: Layout, beliefs: Beliefs, total: Total = UNBIASED, kind: Kind = "maxent"
-) -> Completed:
-    """Return completed tables for these beliefs; those last asked for are kept."""
-    for tables in _kept:
-        if (
-            tables.beliefs is beliefs
-            and tables.layout is layout
-            and (tables.adds_up_to, tables.kind) == (total, kind)
-        ):
-            return tables
-    tables = Completed(layout, beliefs, total, kind)
-    _kept[:] = [*_kept[-(_KEPT - 1) :], tables]
-    return tables
 
 
 class Completed:
@@ -390,7 +330,7 @@ class Completed:
         if share <= 0.5:
             table = shrinking.raked(table, self._ones[a], self._ones[b])
         self._pair(a, b)[...] = table
-        self._information[a, b] = self._information[b, a] = _mutual_information(table)
+        self._information[a, b] = self._information[b, a] = routes.mutual_information(table)
 
     def _free(self, tau: AttributeSet) -> int:
         """Dimension of the residual over tau."""
@@ -436,7 +376,12 @@ class Completed:
         return np.flatnonzero(touched)
 
     def expected_precisions(self) -> dict[AttributeSet, float]:
-        """See ``expected_precisions``: for two attributes or more, none of them one-valued."""
+        """Say how well the size of each interaction is known before it is measured, as a precision.
+
+        The interaction over tau is taken as RELATIVE^(2|tau| - 2) times the square of the table
+        that its 1-way marginals predict: the more attributes, the less is left to say. Of two
+        attributes or more, none of them one-valued.
+        """
         sizes = self.layout.sizes
         squares = [float(np.square(table).sum()) for table in self._ones]
         total = max(self._total, 1.0)
@@ -474,16 +419,3 @@ class Completed:
     def _product(self, a: int, b: int) -> FloatArray:
         product: FloatArray = np.outer(self._ones[a], self._ones[b] / max(self._total, 1e-300))
         return product
-
-
-def _mutual_information(table: FloatArray) -> float:
-    """Information of a two-way table about its independence, in nats a record."""
-    total = float(table.sum())
-    if total <= 0:
-        return 0.0
-    joint, apart = _x_log_x(table), _x_log_x(table.sum(axis=0)) + _x_log_x(table.sum(axis=1))
-    return max((joint - apart) / total + math.log(total), 0.0)
-
-
-def _x_log_x(cells: FloatArray) -> float:
-    return float(np.vdot(cells, np.log(np.maximum(cells, 1e-300))))

@@ -14,7 +14,8 @@ import numpy as np
 
 from engine import compiling, grem
 from engine.accounting import Ledger, epsilon_from, rho_from
-from engine.completing import completed
+from engine.completing import keeping
+from engine.completing.completed import Kind
 from engine.completing.totals import LOWERED, UNBIASED, Total
 from engine.domain import Domain
 from engine.errors import BudgetError, DataError, EngineError, OptionError, WorkloadError
@@ -150,9 +151,9 @@ class Release:
         with compiling.sized(layout.total_cells):
             if self.completion is None:
                 return grem.estimate(self.beliefs, self.domain, attrs)
-            kind: completed.Kind = "sparse" if self.completion == "sparse" else "maxent"
-            tables = completed.kept(layout, self.beliefs, self.total, kind)
-            return completed.estimate_of(tables, self.domain, attrs)
+            kind: Kind = "sparse" if self.completion == "sparse" else "maxent"
+            tables = keeping.kept(layout, self.beliefs, self.total, kind)
+            return keeping.estimate_of(tables, self.domain, attrs)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the release as plain JSON values, every number to the last digit."""

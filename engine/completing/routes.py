@@ -6,6 +6,8 @@ of both, q_ac is the product of its 1-way tables.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from engine.compiling import compiled
@@ -130,3 +132,16 @@ def complete(
         else:
             one, other = ones[one_at[a] : one_at[a] + na], ones[one_at[c] : one_at[c] + nc]
             _set_product(one, other, total, out, along, across)
+
+
+def mutual_information(table: FloatArray) -> float:
+    """Information of a two-way table about its independence, in nats a record."""
+    total = float(table.sum())
+    if total <= 0:
+        return 0.0
+    joint, apart = _x_log_x(table), _x_log_x(table.sum(axis=0)) + _x_log_x(table.sum(axis=1))
+    return max((joint - apart) / total + math.log(total), 0.0)
+
+
+def _x_log_x(cells: FloatArray) -> float:
+    return float(np.vdot(cells, np.log(np.maximum(cells, 1e-300))))

@@ -1,30 +1,33 @@
 """AIM+GReM: select a badly known marginal, measure its residuals, reconstruct, repeat."""
 
+# Over 400 lines: one class, whose options and four calls are read together. What stands for itself
+# is in aim_state, aim_events, choosing, deciding, measuring and rescoring.
+
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias
 
 from engine import grem
 from engine.accounting import Ledger
-from engine.completing import completed
+from engine.completing import keeping
 from engine.completing.release import Release
 from engine.completing.totals import LOWERED, UNBIASED, Total
-from engine.domain import subsets
-from engine.errors import BudgetError, OptionError
+from engine.errors import OptionError
 from engine.measure import measure_marginal, measure_residuals
 from engine.mechanisms import choosing, deciding
+from engine.mechanisms.aim_events import ended, started
 from engine.mechanisms.aim_state import (
     MEASURE_SHARE,
     AimState,
-    Phase,
     anneal,
     plan_last,
     plan_step,
+    resumed,
+    with_budget,
 )
-from engine.mechanisms.measuring import measure_selected
+from engine.mechanisms.measuring import measure_selected, measure_with_known
 from engine.mechanisms.memory import (
     fits_memory,
     memory_of_completing,
@@ -64,7 +67,6 @@ _IN_LOOP = {"allocation": "workload", "nominal": "attribute", "finish": "plan"}
 """What goes with completed tables in the loop, unless the caller says otherwise."""
 
 AnyCandidates: TypeAlias = Candidates | CompletedCandidates
-C = TypeVar("C", Candidates, CompletedCandidates)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +225,7 @@ class AimGrem:
             state, decision = self._choose(state)
         if state.phase == "rounds":
             state = plan_last(state)
-        return state, self._started(state, rho, measured, decision)
+        return state, started(state, self.settings, rho, measured, decision)
 
     @by_size
     def step(
@@ -254,17 +256,7 @@ class AimGrem:
 
     def resumed(self, release: Release, number: int, following: RoundEnded | None) -> AimState:
         """Return the state after a round, from the release then and the round that followed."""
-        phase: Phase = "finished"
-        if following is not None:
-            adaptive = following.selected is not None
-            ends: tuple[Phase, Phase] = ("rounds", "last") if adaptive else ("step", "whole")
-            phase = ends[following.last]
-        budgets = following.rho_measure if following else Fraction(0)
-        select = following.rho_select if following else Fraction(0)
-        return AimState(
-            release.workload, release.beliefs, release.ledger, budgets, select, number, phase,
-            release.rehearsal,
-        )  # fmt: skip
+        return resumed(release, number, following)
 
     def with_budget(self, state: AimState, *, rho: Fraction) -> AimState:
         """Return the state as if the whole budget were this: for "what if" beside a run.
@@ -277,23 +269,7 @@ class AimGrem:
             BudgetError: If no round is left to spend it on, or more was spent already
                 (``E_OVERSPEND``).
         """
-        before = state.ledger
-        if state.finished or rho <= before.spent:
-            raise BudgetError(
-                f"A budget of rho = {float(rho):.6g} leaves nothing to do here: "
-                f"{float(before.spent):.6g} is spent. Fork an earlier round, or give more.",
-                code="E_OVERSPEND",
-                asked=float(rho),
-                left=float(before.left),
-            )
-        ledger = before.what_if_total(rho)
-        factor = ledger.left / before.left
-        return replace(
-            state,
-            ledger=ledger,
-            rho_measure=factor * state.rho_measure,
-            rho_select=factor * state.rho_select,
-        )
+        return with_budget(state, rho=rho)
 
     # -- one round ------------------------------------------------------------------------------
 
@@ -352,19 +328,14 @@ class AimGrem:
         if not state.last:
             after = plan_last(anneal(after) if annealed else after)
         cells = int(state.workload.layout.cells[touched].sum())
-        return after, RoundEnded(
-            round=after.round,
+        return after, ended(
+            state,
+            after,
             selected=gamma,
-            rho_measure=state.rho_measure,
-            rho_select=state.rho_select,
             allocations=allocations,
-            measurements=measured,
-            charges=ledger.entries_since(state.ledger),
-            rho_spent=ledger.spent,
-            change=change,
-            threshold=threshold,
+            measured=measured,
+            moved=(change, threshold),
             annealed=annealed,
-            last=state.last,
             work=Work(len(touched), cells, len(touched), len(measured)),
         )
 
@@ -387,30 +358,32 @@ class AimGrem:
                 ledger=ledger,
                 rng=rng,
             )
-        allocations = plan_rest(
-            state.workload,
+        return measure_with_known(
+            private,
+            gamma,
             state.beliefs,
+            state.workload,
             rho=state.rho_measure,
-            among={*subsets(gamma), *state.beliefs},
             omit_below=self.omit_below,
+            ledger=ledger,
+            rng=rng,
         )
-        ledger, measured = measure_residuals(private, allocations, ledger=ledger, rng=rng)
-        return ledger, allocations, measured
 
     def _budgets(self, state: AimState) -> Budgets:
         share = SHRUNK_NOISE if self.in_loop else 1.0
         return Budgets(state.rho_measure, state.rho_select, noise_share=share)
 
     def _candidates(self, state: AimState, private: Private) -> AnyCandidates:
-        def build(kind: type[C]) -> C:
-            return kind(
-                private, state.workload, state.beliefs, rebuild_always=self.update == "full"
-            )
-
+        kind: type[AnyCandidates] = Candidates
         if self.in_loop:
             kind = LoweredCandidates if self.total == LOWERED else CompletedCandidates
-            return borrow_candidates(private, state.beliefs, kind, lambda: build(kind))
-        return borrow_candidates(private, state.beliefs, Candidates, lambda: build(Candidates))
+        always = self.update == "full"
+        return borrow_candidates(
+            private,
+            state.beliefs,
+            kind,
+            lambda: kind(private, state.workload, state.beliefs, rebuild_always=always),
+        )
 
     # -- rounds, or everything at once ----------------------------------------------------------
 
@@ -452,20 +425,8 @@ class AimGrem:
         )
         if not state.last:
             after = plan_step(after)
-        return after, RoundEnded(
-            round=after.round,
-            selected=None,
-            rho_measure=state.rho_measure,
-            rho_select=state.rho_select,
-            allocations=plan,
-            measurements=measured,
-            charges=ledger.entries[len(state.ledger.entries) :],
-            rho_spent=ledger.spent,
-            change=None,
-            threshold=None,
-            annealed=False,
-            last=state.last,
-            work=Work(residuals=len(measured)),
+        return after, ended(
+            state, after, allocations=plan, measured=measured, work=Work(residuals=len(measured))
         )
 
     def _plan(self, state: AimState) -> tuple[Allocation, ...]:
@@ -474,25 +435,5 @@ class AimGrem:
         if self.finish == "plan":
             return choosing.shared(workload, state.beliefs, self.total).plan(rho)
         # What its size already says of an interaction is worth as much as a measurement.
-        expected = completed.expected_precisions(workload.layout, state.beliefs, self.total)
-        return plan_rest(workload, state.beliefs, rho=rho, expected=expected)
-
-    def _started(
-        self, state: AimState, rho: Fraction, measured: list[Measurement], decision: str | None
-    ) -> Started:
-        layout = state.workload.layout
-        rounds = len(choosing.PARTS) if state.phase == "step" else 0
-        if state.phase not in ("step", "finished"):
-            rounds = math.ceil(state.ledger.left / (state.rho_measure + state.rho_select))
-        return Started(
-            mechanism=self.settings,
-            rho_total=rho,
-            rho_measure=None if state.finished else state.rho_measure,
-            rho_select=None if state.finished else state.rho_select,
-            max_rounds=rounds,
-            measurements=tuple(measured),
-            charges=state.ledger.entries,
-            work=Work(len(layout), layout.total_cells, len(layout), len(measured)),
-            rehearsal=state.rehearsal,
-            decision=decision,
-        )
+        tables = keeping.kept(workload.layout, state.beliefs, self.total)
+        return plan_rest(workload, state.beliefs, rho=rho, expected=tables.expected_precisions())

@@ -10,8 +10,11 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from engine.accounting import Ledger
+from engine.completing.release import Release
+from engine.errors import BudgetError
 from engine.mechanisms import choosing
 from engine.released import Beliefs
+from engine.trace import RoundEnded
 from engine.workload import Workload
 
 MEASURE_SHARE = Fraction(9, 10)
@@ -102,3 +105,39 @@ def plan_last(state: AimState) -> AimState:
         rho_select=(1 - MEASURE_SHARE) * left,
         phase="last",
     )
+
+
+def with_budget(state: AimState, *, rho: Fraction) -> AimState:
+    """Return the state as if the whole budget were this: see ``AimGrem.with_budget``."""
+    before = state.ledger
+    if state.finished or rho <= before.spent:
+        raise BudgetError(
+            f"A budget of rho = {float(rho):.6g} leaves nothing to do here: "
+            f"{float(before.spent):.6g} is spent. Fork an earlier round, or give more.",
+            code="E_OVERSPEND",
+            asked=float(rho),
+            left=float(before.left),
+        )
+    ledger = before.what_if_total(rho)
+    factor = ledger.left / before.left
+    return replace(
+        state,
+        ledger=ledger,
+        rho_measure=factor * state.rho_measure,
+        rho_select=factor * state.rho_select,
+    )
+
+
+def resumed(release: Release, number: int, following: RoundEnded | None) -> AimState:
+    """Return the state after a round: see ``AimGrem.resumed``."""
+    phase: Phase = "finished"
+    if following is not None:
+        adaptive = following.selected is not None
+        ends: tuple[Phase, Phase] = ("rounds", "last") if adaptive else ("step", "whole")
+        phase = ends[following.last]
+    budgets = following.rho_measure if following else Fraction(0)
+    select = following.rho_select if following else Fraction(0)
+    return AimState(
+        release.workload, release.beliefs, release.ledger, budgets, select, number, phase,
+        release.rehearsal,
+    )  # fmt: skip

@@ -9,11 +9,12 @@ from engine.accounting import Ledger
 from engine.domain import Domain, subsets
 from engine.measure import measure_marginal, measure_residuals
 from engine.noise import RandomSource
-from engine.planner import plan_marginal
+from engine.planner import plan_marginal, plan_rest
 from engine.released import Allocation, Beliefs, Measurement
 from engine.residuals import privacy_cost
 from engine.tables import Private
 from engine.types import AttributeSet
+from engine.workload import Workload
 
 
 def measure_selected(
@@ -54,6 +55,27 @@ def measure_selected(
     ledger, measured = measure_marginal(private, gamma, rho=rho, ledger=ledger, rng=rng)
     worth = tuple(_isotropic(domain, m, beliefs.precision(m.attrs)) for m in measured)
     return ledger, worth, measured
+
+
+def measure_with_known(
+    private: Private,
+    gamma: AttributeSet,
+    beliefs: Beliefs,
+    workload: Workload,
+    *,
+    rho: Fraction,
+    omit_below: float,
+    ledger: Ledger,
+    rng: RandomSource,
+) -> tuple[Ledger, tuple[Allocation, ...], tuple[Measurement, ...]]:
+    """Measure one marginal's residuals and those known already, for the whole workload's sake.
+
+    The arguments are those of ``measure_selected``; the workload's variance is what is minimised.
+    """
+    among = {*subsets(gamma), *beliefs}
+    allocations = plan_rest(workload, beliefs, rho=rho, among=among, omit_below=omit_below)
+    ledger, measured = measure_residuals(private, allocations, ledger=ledger, rng=rng)
+    return ledger, allocations, measured
 
 
 def _isotropic(domain: Domain, measured: Measurement, known: float) -> Allocation:
