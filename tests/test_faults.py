@@ -42,7 +42,7 @@ def test_compiled_modules_are_those_with_compiled_functions() -> None:
     found = {
         str(path.relative_to(ROOT))
         for path in (ROOT / "engine").rglob("*.py")
-        if "\n@compiled\n" in path.read_text("utf-8")
+        if "\n@compiled" in path.read_text("utf-8")
     }
     assert found == set(COMPILED)
 
