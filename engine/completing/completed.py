@@ -18,6 +18,9 @@ attributes agree with those of one, unless their own zeros were taken; larger on
 measured themselves need not, as GReM's do (``consistency`` makes them agree).
 """
 
+# Over 400 lines: one class, whose tables are completed and kept up to date by the same rules. Loops
+# over cells, priors, fits and routes are in modules of their own, and so is who asks (keeping).
+
 from __future__ import annotations
 
 import math

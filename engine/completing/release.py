@@ -288,7 +288,7 @@ def _reading_from(content: Mapping[str, Any] | None) -> Reading | None:
 
 
 def _completion_from(name: object) -> str | None:
-    if name is not None and name not in get_args(completed.Kind):
+    if name is not None and name not in get_args(Kind):
         raise DataError(f"There is no completion {name!r}.")
     return None if name is None else str(name)
 
