@@ -20,11 +20,8 @@ def kept(
 ) -> Completed:
     """Return completed tables for these beliefs; those last asked for are kept."""
     for tables in _kept:
-        if (
-            tables.beliefs is beliefs
-            and tables.layout is layout
-            and (tables.adds_up_to, tables.kind) == (total, kind)
-        ):
+        same = (tables.adds_up_to, tables.kind) == (total, kind)
+        if same and tables.beliefs is beliefs and tables.layout is layout:
             return tables
     tables = Completed(layout, beliefs, total, kind)
     _kept[:] = [*_kept[-(_KEPT - 1) :], tables]
