@@ -9,11 +9,13 @@ class from theirs.
 from __future__ import annotations
 
 import os
+import secrets
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
 
+import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 AT_ONCE = max(2, os.cpu_count() or 2)
@@ -113,9 +115,10 @@ LINE = Line()
 
 
 def visitor() -> str:
-    """Return who asks: the session's id, "" outside of one."""
-    context = get_script_run_ctx(suppress_warning=True)
-    return context.session_id if context is not None else ""
+    """Return who asks: a name drawn for the session, "" outside of one."""
+    if get_script_run_ctx(suppress_warning=True) is None:
+        return ""
+    return str(st.session_state.setdefault("turns_visitor", secrets.token_hex(8)))
 
 
 def waiting(place: int) -> str:
