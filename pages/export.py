@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 import engine
+from engine import views
 from engine.demonstrating import teaching
 from engine.exporting import bundle as export
 from engine.exporting.report import report
@@ -177,6 +178,9 @@ def _preview(run: session.Watched, answer: engine.Estimate, *, teach: bool) -> N
     more = f"…and {left:,} more rows. " if left else ""
     why = "▲ not private." if teach else "The true column is struck out: it is never written."
     st.caption(more + why)
+    adaptive = isinstance(run.mechanism, engine.Adaptive)
+    for limit in views.coverage_limits(answer, adaptive=adaptive):
+        st.caption(f":material/info: {text.plain(limit, longest=500)}")
 
 
 def _label_columns(answer: engine.Estimate) -> Iterator[tuple[str, list[str]]]:
@@ -191,7 +195,7 @@ def _label_columns(answer: engine.Estimate) -> Iterator[tuple[str, list[str]]]:
 def _number_columns(answer: engine.Estimate) -> Iterator[tuple[str, list[str]]]:
     values = answer.values.ravel()[:_SHOWN].tolist()
     yield "count", [f"{value:,.1f}" for value in values]
-    yield "noise σ", ["—" if answer.std is None else f"{answer.std:,.1f}"] * len(values)
+    yield "noise σ", [f"{answer.std:,.1f}" if answer.std else "—"] * len(values)
 
 
 def _different(names: Iterable[str]) -> list[str]:

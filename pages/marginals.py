@@ -39,8 +39,8 @@ def empty() -> None:
     title = text.plain(samples.choices()[study.here().sample].title, longest=60)
     st.info(
         f"No run of **{title}** yet, so there is no answer to look at. Here you will see every "
-        "table that a run answers, at any round: true, private and their difference, with "
-        "intervals and a check of them.",
+        "table that a run answers, at any round: true, private and their difference, and how sure: "
+        "with intervals where noise alone decides, or with the reason why there are none.",
         icon=":material/grid_on:",
     )
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -156,7 +156,7 @@ def how(estimate: engine.Estimate, *, heat: bool) -> tuple[str, charts.Scale, st
             help="Logarithms need counts above zero; symlog shows zero and below too.",
         )  # fmt: skip
         unit = "records"
-        if heat and not figures.hidden() and form == "raw":
+        if heat and not figures.hidden() and form == "raw" and estimate.std:
             unit = st.segmented_control(
                 "Difference in", ["records", "noise σ"], default="records", required=True,
                 key="unit", persist_state="session",
@@ -282,11 +282,15 @@ def _picked_cells(
         low=chosen["released"] - 1.96 * chosen["std"],
         high=chosen["released"] + 1.96 * chosen["std"],
     )
+    certain = bool((chosen["std"] > 0).all())  # else completed, or not measured yet
     columns = {"c0": names[0], "c1": names[1] + "\u200b" * (names[0] == names[1])}
-    columns |= {"released": "private", "low": "95 % from", "high": "to"}
+    columns |= {"released": "private"}
+    columns |= {"low": "95 % from", "high": "to"} if certain else {}
     if "exact" in chosen:
-        columns |= {"exact": "true", "difference": "difference", "difference_sd": "in noise σ"}
-    st.markdown("**Cells clicked on** (records)")
+        columns |= {"exact": "true", "difference": "difference"}
+        columns |= {"difference_sd": "in noise σ"} if certain else {}
+    known = "" if certain else "; no interval is known"
+    st.markdown(f"**Cells clicked on** (records{known})")
     rounded = chosen[list(columns)].round({c: 2 if c == "difference_sd" else 1 for c in columns})
     figures.rows(rounded.set_axis(list(columns.values()), axis=1))
 

@@ -258,7 +258,8 @@ def results(job: Job[tuple[int, Point]]) -> None:
     _numbers(runs, names)
     if all(run[-1].round == 1 for run in runs):
         st.caption(
-            "Both measured everything at once. To see rounds, choose “AIM+GReM, as published”."
+            "Both measured everything at once. To see rounds, choose "
+            f"“{study.mechanism_name(study.FIRST_MECHANISM)}”."
         )
     if figures.hidden():
         st.caption("Errors are computed from the records: hidden.")
