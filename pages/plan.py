@@ -11,7 +11,7 @@ import engine
 from engine import charts, views
 from pages.parts.drawing import code, figures, form, text
 from pages.parts.navigation.frame import through_app
-from pages.parts.setup import asking, spending
+from pages.parts.setup import asking, foreseen, spending
 from pages.parts.visit import samples, session, study
 
 SLOW = 30.0
@@ -216,6 +216,7 @@ if workload is not None and budget is not None:
     st.header("3 · What to expect")
     _wanted(both[0], budget, rows)
     _figures(workload, budget, both)
+    foreseen.show(workload, budget.rho, rows)
 
 st.header("4 · What it costs, and the start")
 _mechanism()

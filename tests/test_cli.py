@@ -17,7 +17,7 @@ import engine
 from engine.__main__ import main
 from engine.commands import app
 from engine.exporting import bundle
-from engine.mechanisms import catalogue
+from engine.mechanisms import catalogue, outlook
 from tests.support import ROOT, SAMPLES
 
 TITANIC = [str(SAMPLES / "titanic.csv"), "--domain", str(SAMPLES / "titanic.domain.json")]
@@ -326,6 +326,23 @@ def test_plan_predicts_what_the_engine_predicts(capsys: pytest.CaptureFixture[st
     predicted = engine.ResidualPlanner().predict(workload, rho=0.5).mean_l1
     assert said["mean_l1_expected"]["residual-planner"] == predicted
     assert said["marginals"] == 6
+
+
+def test_plan_says_which_plan_the_default_takes_for_a_declared_number_of_records(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    given = ["plan", *TITANIC[1:], "--workload", "3", "--epsilon", "1", "--delta", "1e-9"]
+    assert main([*given, "--records", "2000", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["default"]
+    workload = engine.Workload.all_kway(engine.Domain.from_json(TITANIC[2]), 3)
+    rho = Fraction(engine.rho_from(epsilon=1, delta=1e-9))
+    ahead = outlook.before(workload, rho, records=2000)
+    assert told["why"] == ahead.why
+    assert told["mean_l1_forecast"] == {plan.name: plan.left for plan in ahead.alternatives}
+    assert main([*given, "--records", "2000"]) == 0
+    assert f"The default: {ahead.why}" in capsys.readouterr().out
+    assert main([*given, "--records", "0"]) != 0
+    assert "declared number" in capsys.readouterr().err
 
 
 def test_compare_says_that_true_errors_are_not_private(

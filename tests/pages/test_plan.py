@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import engine
 from engine import charts, views
+from engine.mechanisms import outlook
 from pages.parts.drawing import code
 from pages.parts.visit import samples, session, study
 from tests.pages.conftest import ROOT, badges, texts
@@ -375,3 +377,17 @@ def test_the_public_charts_are_valid() -> None:
             assert figure.chart.to_dict()["title"]["text"]
             assert figure.alt.endswith(".")
             assert len(figure.frame)
+
+
+def test_setup_says_which_plan_the_default_will_take(plan: AppTest) -> None:
+    at = plan.session_state["about_adult"]
+    workload = default_workload()
+    rho = Fraction(engine.rho_from(epsilon=settings().epsilon, delta=settings().delta))
+    ahead = outlook.before(workload, rho, records=at)
+    assert ahead.why in texts(plan)
+    frame = next(f.value for f in plan.dataframe if "expected to be left" in f.value.columns)
+    left = [alternative.left / at for alternative in ahead.alternatives]
+    assert frame["expected to be left"].tolist() == pytest.approx(left, rel=1e-9)
+    plan.session_state["study"].mechanism = "residual_planner"
+    plan.run()
+    assert ahead.why not in texts(plan)
