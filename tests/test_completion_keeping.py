@@ -40,3 +40,9 @@ def test_one_run_s_beliefs_answer_two_workloads() -> None:
     assert one.layout is pairs.layout
     assert other.layout is triples.layout
     assert keeping.kept(pairs.layout, beliefs) is one
+
+
+def test_tables_with_zeros_of_their_own_are_kept_apart_from_those_without() -> None:
+    pairs, beliefs = engine.Workload.all_kway(make_domain([3, 2]), 2), beliefs_of(40.0)
+    for kind in ("maxent", "sparse", "maxent", "sparse"):
+        assert keeping.kept(pairs.layout, beliefs, kind=kind).kind == kind  # type: ignore[arg-type]

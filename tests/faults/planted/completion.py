@@ -91,6 +91,11 @@ FAULTS = (
           "A triple that was paid for is answered as if it had not been.", (STEPS, FOUR)),
     Fault("larger subsets ignored", COMPLETED, "range(len(gamma) - 1, 2, -1)", "range(len(gamma) - 1, 3, -1)",
           "Four-way answers disagree with the triples measured in them.", (FOUR,)),
+    Fault("zeros where none were asked for", "engine/completing/keeping.py",
+          "(tables.adds_up_to, tables.kind) == (total, kind)", "tables.adds_up_to == total",
+          "A release answers with tables of another kind, whichever was asked for first.",
+          ("tests/test_completion_keeping.py::"
+           "test_tables_with_zeros_of_their_own_are_kept_apart_from_those_without",)),
     Fault("pairs not raked", COMPLETED,
           "table = shrinking.raked(table, self._ones[a], self._ones[b])", "table = table.copy()",
           "Tables of two attributes disagree with those of one.", (CUT,)),
