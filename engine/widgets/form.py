@@ -10,14 +10,19 @@ import ipywidgets as w
 
 import engine
 from engine import charts
+from engine.showing import html
 from engine.tables import CountSource, Private
 from engine.widgets.jobs import Job, Report, Runner
 from engine.widgets.player import Explorer
-from engine.widgets.screen import refused, text
+from engine.widgets.screen import controls, refused, text, wide
+from engine.widgets.stills import WithStill
 from engine.widgets.stories import MECHANISMS, Story, tell
 
 _STYLE = {"description_width": "110px"}
-_WIDE = w.Layout(width="380px")
+_OTHER = html.warning(
+    "The settings have changed: the run beneath was made with those before. Press Run."
+)
+_WIDE = wide(380)
 
 
 def setup(
@@ -37,7 +42,7 @@ def setup(
     return Setup(private, truth=truth, height=height)
 
 
-class Setup(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
+class Setup(WithStill, w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     """A form, a Run and a Cancel button, and what came of it.
 
     ``run`` is the last finished run: released values only.
@@ -81,13 +86,18 @@ class Setup(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         )
         self.cost, self.message = text(), text()
         self.runner = Runner("Run", work=self._work, ended=self._ended, refused=self._refuse)
-        for field in (self.attributes, self.degree, self.epsilon, self.delta):
-            field.observe(lambda _: self._say_cost(), "value")
+        self._made_with: tuple[object, ...] | None = None
+        self._begun_with: tuple[object, ...] | None = None
+        self._fields = (
+            self.attributes, self.degree, self.epsilon, self.delta, self.seed, self.mechanism,
+        )  # fmt: skip
+        for field in self._fields:
+            field.observe(lambda _: self._changed(), "value")
         left = w.VBox([self.attributes, self.degree])
         right = w.VBox([self.epsilon, self.delta, self.seed, self.mechanism])
         fields = w.HBox([left, right], layout=w.Layout(flex_flow="row wrap"))
         self._place = w.VBox()
-        super().__init__([fields, self.cost, self.runner, self.message, self._place])
+        super().__init__([controls(fields, self.cost, self.runner, self.message), self._place])
         self._say_cost()
 
     def start(self) -> Setup:
@@ -117,15 +127,45 @@ class Setup(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def _budget(self) -> tuple[float, float]:
         return float(self.epsilon.value), _number(self.delta.value, "delta", "1e-9")
 
+    def still(self) -> str:
+        """Return the run's still, or that there is none yet."""
+        if self.explorer is not None:
+            return self.explorer.still()
+        return html.box("Setup", html.PUBLIC, "A form that sets up a run. No run was made.")
+
+    def _seed(self) -> int | None:
+        """The seed typed; None for a new one."""
+        text = self.seed.value.strip()
+        try:
+            seed = int(text) if text else None
+        except ValueError:
+            raise engine.OptionError(
+                f"The seed is {text!r}; a whole number of 0 or more is needed. Write one, for "
+                "example 0, or nothing for a new one.",
+                code="E_SEED",
+            ) from None
+        engine.rehearsal_noise(seed)
+        return seed
+
+    def _changed(self) -> None:
+        """Say what a changed form costs, and that the run beneath is not of these settings."""
+        self._say_cost()
+        if self._made_with is not None:
+            other = self._made_with != tuple(field.value for field in self._fields)
+            self.message.value = _OTHER if other else ""
+
     def _say_cost(self) -> None:
         """Say what is asked and what it costs, from public sizes alone."""
+        self.runner.allow(False)
         try:
             workload, (epsilon, delta) = self._workload(), self._budget()
+            self._seed()
             rho = engine.rho_from(epsilon=epsilon, delta=delta)
             expected = engine.ResidualPlanner().predict(workload, rho=rho).mean_l1
         except engine.EngineError as error:
             self.cost.value = refused(error)
             return
+        self.runner.allow(True)
         self.cost.value = (
             f"{len(workload.weights):,} tables with {workload.cells:,} cells; "
             f"ρ = {rho:.4g}. ResidualPlanner would be off by about {expected:,.0f} records a table "
@@ -134,27 +174,30 @@ class Setup(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
     def _work(self) -> Callable[[Report], Story]:
         epsilon, delta = self._budget()
-        seed = None if not self.seed.value.strip() else int(_number(self.seed.value, "seed", "0"))
+        seed = self._seed()
         engine.rho_from(epsilon=epsilon, delta=delta)
-        engine.rehearsal_noise(seed)
         workload = self._workload()
         self.message.value = ""
+        self._begun_with = tuple(field.value for field in self._fields)
         return partial(
             _tell, MECHANISMS[self.mechanism.value], self._private, workload, epsilon, delta, seed
         )
 
     def _ended(self, job: Job[object]) -> None:
         if job.error is not None:
+            self._changed()
             if not job.cancelled:
                 self._refuse(job.error)
             return
         story = job.result
         assert isinstance(story, Story)
-        self.run = story.run
+        self.run, self._made_with = story.run, self._begun_with
+        self._changed()
         old, self.explorer = self.explorer, Explorer(story, truth=self._truth, height=self._height)
         self._place.children = (self.explorer,)
         if old is not None:
             old.close()
+        self.refresh_still()
 
     def _refuse(self, error: BaseException) -> None:
         if isinstance(error, engine.EngineError):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import ipywidgets as w
+from IPython.core.getipython import get_ipython
 
 T = TypeVar("T")
 Report = Callable[[float, str], None]
@@ -102,9 +103,10 @@ class Runner(w.HBox):  # type: ignore[misc]  # ipywidgets has no types
             layout=w.Layout(display="none"),
         )  # fmt: skip
         self.job: Job[object] | None = None
+        self._allowed = True
         self._work, self._ended, self._refused, self._ticked = work, ended, refused, ticked
         self.run.on_click(lambda _: self.start())
-        self.cancel.on_click(self._stop)
+        self.cancel.on_click(lambda _: self.stop())
         self._clock.observe(lambda _: self.poll(), "value")
         super().__init__(
             [self.run, self.cancel, self.bar, self.word, self._clock],
@@ -115,6 +117,11 @@ class Runner(w.HBox):  # type: ignore[misc]  # ipywidgets has no types
     def busy(self) -> bool:
         """Whether a job is being done."""
         return self.job is not None
+
+    def allow(self, allowed: bool) -> None:
+        """Say whether the button may be pressed: not while the form is refused."""
+        self._allowed = allowed
+        self.run.disabled = self.busy or not allowed
 
     def start(self) -> None:
         """Begin a job, if none is being done."""
@@ -129,8 +136,10 @@ class Runner(w.HBox):  # type: ignore[misc]  # ipywidgets has no types
         self.bar.value, self.bar.bar_style, self.word.value = 0.0, "", "starting…"
         self.job = Job(work)
         self._clock.playing = True
+        when_interrupted(self.stop)
 
-    def _stop(self, _: object) -> None:
+    def stop(self) -> None:
+        """Cancel the job, if one is being done."""
         if self.job is not None:
             self.job.cancel()
             self.word.value = "stopping…"
@@ -146,7 +155,7 @@ class Runner(w.HBox):  # type: ignore[misc]  # ipywidgets has no types
             self._ticked()
             return
         self.job, self._clock.playing = None, False
-        self.run.disabled, self.cancel.disabled = False, True
+        self.run.disabled, self.cancel.disabled = not self._allowed, True
         if job.cancelled:
             self.bar.bar_style, self.word.value = "warning", "cancelled; what was done is kept"
         elif job.error is not None:
@@ -156,7 +165,36 @@ class Runner(w.HBox):  # type: ignore[misc]  # ipywidgets has no types
         self._ended(job)
 
     def wait(self, seconds: float | None = 600.0) -> None:
-        """Wait for the job in a cell, and take over what it made."""
-        if self.job is not None:
+        """Wait for the job in a cell, and take over what it made.
+
+        Interrupting the kernel cancels the job, as the button does.
+        """
+        if self.job is None:
+            return
+        try:
             self.job.wait(seconds)
-            self.poll()
+        except KeyboardInterrupt:
+            self.stop()
+            self.job.wait(seconds)  # until the step being made is done
+        self.poll()
+
+
+_interrupted: list[Callable[[], None]] = []
+
+
+def when_interrupted(stop: Callable[[], None]) -> None:
+    """Call this when somebody interrupts the kernel while no cell runs.
+
+    Such a signal is ignored otherwise, and the job would go on. IPython puts its own handler back
+    after each message: it is told to put back this one.
+    """
+    _interrupted.append(stop)
+    del _interrupted[:-8]  # those begun last; one whose job is over does nothing
+    kernel: Any = getattr(get_ipython(), "kernel", None)
+    if hasattr(kernel, "saved_sigint_handler"):
+        kernel.saved_sigint_handler = _stop_all
+
+
+def _stop_all(*_: object) -> None:
+    for stop in _interrupted:
+        stop()

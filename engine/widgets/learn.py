@@ -7,6 +7,7 @@ from typing import Any
 
 import ipywidgets as w
 import numpy as np
+from markupsafe import Markup
 from numpy.typing import ArrayLike
 
 import engine
@@ -16,7 +17,8 @@ from engine.residuals import decompose_all
 from engine.showing import html
 from engine.tables import ExactMarginal
 from engine.types import AttributeSet, FloatArray
-from engine.widgets.screen import text
+from engine.widgets.screen import controls, text
+from engine.widgets.stills import WithStill
 
 _EXAMPLE = ((30.0, 10.0, 5.0), (12.0, 18.0, 25.0))
 _EXAMPLE_LABELS = (("young", "old"), ("low", "middle", "high"))
@@ -65,7 +67,7 @@ def decompose(
     return Decomposition(table, tuple(names), tuple(tuple(one) for one in given))
 
 
-class Decomposition(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
+class Decomposition(WithStill, w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     """An editable table, its residuals with a box each, and the table rebuilt from those ticked.
 
     Args:
@@ -116,8 +118,17 @@ class Decomposition(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             html.box("Decompose", html.PUBLIC, "Numbers typed here, which are saved with the "
                      "notebook. Change one and press Enter; untick a residual to leave it out.")
         )  # fmt: skip
-        super().__init__([head, *grid, residuals, self.rebuilt])
+        super().__init__([head, controls(*grid, residuals), self.rebuilt])
         self._draw()
+
+    def still(self) -> str:
+        """Return the table, its residuals and what they add up to."""
+        table = html.box("Decompose", html.PUBLIC, Markup(self._grid(self.values)))
+        parts = "".join(
+            f"<div><b>{html.escape(self._name(tau))}</b>{self._parts[tau].value}</div>"
+            for tau in self.kept
+        )
+        return table + Markup(parts) + Markup(self.rebuilt.value)
 
     @property
     def values(self) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import ipywidgets as w
@@ -11,9 +12,11 @@ from engine import charts, views
 from engine.showing import html, pictures, sheets
 from engine.showing.figure import Figure
 from engine.showing.sheets import Sheet
+from engine.showing.spans import Spans
 from engine.tables import CountSource, Private
 from engine.types import AttributeSet
-from engine.widgets.screen import Screen, text
+from engine.widgets.screen import Screen, controls, text, together, wide
+from engine.widgets.stills import WithStill
 from engine.widgets.stories import Story, tell
 
 RELEASE_VIEW = "Release view: released and public values only."
@@ -65,8 +68,8 @@ def explore(
     return Explorer(story, truth=truth, height=height)
 
 
-class Explorer(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
-    """A round player over one fixed-height output.
+class Explorer(WithStill, w.VBox):  # type: ignore[misc]  # ipywidgets has no types
+    """A round player over a screen of fixed height.
 
     Looking back draws no new noise. Views that are not private appear only if the records are there
     and the box is ticked.
@@ -74,11 +77,11 @@ class Explorer(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     Args:
         story: The run.
         truth: Whether that box is ticked from the start.
-        height: Of the output, in pixels.
+        height: Of the pictures, in pixels.
     """
 
     def __init__(self, story: Story, *, truth: bool = False, height: int = 900) -> None:
-        self._story, self._screen = story, Screen(height)
+        self._story, self._screen, self._spans = story, Screen(height), Spans(story.run)
         last = len(story.run.rounds)
         self.play = w.Play(
             min=0, max=last, value=0, interval=1600, description="Play", show_repeat=False,
@@ -86,15 +89,20 @@ class Explorer(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         )  # fmt: skip
         self.slider = w.IntSlider(
             min=0, max=last, value=min(1, last), description="Round", continuous_update=False,
-            tooltip="Left and right arrows step; looking back draws no new noise",
-            layout=w.Layout(width="420px"),
+            tooltip="Left and right arrows step; a number typed at its end jumps there",
+            layout=wide(420),
         )  # fmt: skip
+        self.speed = w.Dropdown(
+            options=_speeds(last), value=(1600, 1), description="Speed", layout=wide(220),
+            tooltip="How fast rounds are played, and how many are passed over",
+        )  # fmt: skip
+        self.first = _step("First", "fast-backward", lambda: self._go(0))
         self.back = _step("Back", "step-backward", lambda: self._go(self.slider.value - 1))
         self.forward = _step("Next", "step-forward", lambda: self._go(self.slider.value + 1))
+        self.last = _step("Last", "fast-forward", lambda: self._go(self.slider.max))
         self.marginal = w.Dropdown(
             options=[("the one just chosen", -1), *_marginals(story.run.release)],
-            value=-1, description="Marginal", tooltip="Type to search",
-            layout=w.Layout(width="420px"),
+            value=-1, description="Marginal", tooltip="Type to search", layout=wide(420),
         )  # fmt: skip
         self.truth = w.Checkbox(
             value=truth and story.private is not None, indent=False,
@@ -106,11 +114,13 @@ class Explorer(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self.header = text()
         for control in (self.slider, self.marginal, self.truth):
             control.observe(lambda _: self._draw(), "value")
+        self.speed.observe(lambda _: self._pace(), "value")
         row = w.Layout(flex_flow="row wrap", align_items="center")
-        steps = w.HBox([self.play, self.back, self.forward, self.slider], layout=row)
-        choice = w.HBox([self.marginal, self.truth], layout=row)
-        rows = [steps, choice] if story.private is not None else [steps, w.HBox([self.marginal])]
-        super().__init__([self.header, *rows, self._screen.output])
+        buttons = [self.play, self.first, self.back, self.forward, self.last]
+        steps = w.HBox([*buttons, self.slider, self.speed], layout=row)
+        shown = [self.marginal] if story.private is None else [self.marginal, self.truth]
+        rows = controls(steps, w.HBox(shown, layout=row))
+        super().__init__([self.header, rows, self._screen.box])
         self._draw()
 
     @property
@@ -131,32 +141,54 @@ class Explorer(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def __repr__(self) -> str:
         return f"Explorer(round {self.at} of {len(self.run.rounds)}; plays in a running kernel)"
 
+    def still(self) -> str:
+        """Return the round looked at and the strip of its marginal: released values alone."""
+        if not pictures.can_draw():
+            return html.line("<code>{}</code>", html.escape(repr(self), longest=200))
+        look = self._look()
+        strip = [sheets.filmstrip(self.run, *look)] if look else []
+        drawn = together((self._released(self.at, self._gamma()), *strip))
+        return f"{_header(self.run, self.at, shows=False)}{drawn}"
+
     def _go(self, number: int) -> None:
         self.slider.value = min(max(number, 0), self.slider.max)
         self.play.value = self.slider.value
 
+    def _pace(self) -> None:
+        self.play.interval, self.play.step = self.speed.value
+
     def _draw(self) -> None:
         shows = bool(self.truth.value) and self._story.private is not None
-        self.back.disabled = self.at == 0
-        self.forward.disabled = self.at == self.slider.max
+        gamma = self._gamma()
+        self.back.disabled = self.first.disabled = self.at == 0
+        self.forward.disabled = self.last.disabled = self.at == self.slider.max
         self.header.value = _header(self.run, self.at, shows=shows)
-        key = (self.at, self.marginal.value, shows)
-        shown = [self._released(), *(self._beside_truth() if shows else [])]
-        self._screen.show(*shown, key=key)
+        self._screen.show_kept(
+            (self.at, gamma), partial(self._released, self.at, gamma),
+            *(self._beside_truth() if shows else []),
+        )  # fmt: skip
+        for number in (self.at + self.play.step, self.at + 1, self.at - 1):
+            if 0 <= number <= self.slider.max:
+                self._screen.ahead((number, gamma), partial(self._released, number, gamma))
+
+    def _look(self) -> AttributeSet:
+        """The one or two attributes that are looked at closely."""
+        gamma = self._gamma() or sheets.selected(self.run, self.at)
+        return sheets.flat(self.run.release.domain.sizes, gamma)
 
     def _gamma(self) -> AttributeSet:
         """The marginal picked; none for the one just chosen."""
         release, k = self.run.release, self.marginal.value
         return _sets(release)[k] if k >= 0 else ()
 
-    def _released(self) -> Sheet:
-        return sheets.round(self.run, self.at, *self._gamma())
+    def _released(self, number: int, gamma: AttributeSet) -> Sheet:
+        return sheets.round(self.run, number, *gamma, spans=self._spans)
 
     def _beside_truth(self) -> list[Sheet]:
         story, at = self._story, self.at
         assert story.private is not None
         release = self.run.at(at)
-        look = sheets.flat(release.domain.sizes, self._gamma() or sheets.selected(self.run, at))
+        look = self._look()
         estimate = release.estimate(*look)
         figures = sheets.truth(estimate, story.private) if look else ()
         width = 270 if len(figures) > 1 else pictures.WIDTH
@@ -203,9 +235,15 @@ def _marginals(release: engine.Release) -> list[tuple[str, int]]:
     return list(zip(labels, range(len(sets)), strict=True))
 
 
+def _speeds(last: int) -> list[tuple[str, tuple[int, int]]]:
+    """Milliseconds from one picture to the next, and rounds between them."""
+    jumps = [(f"every {step} rounds", (1600, step)) for step in (5, 20) if last > 4 * step]
+    return [("slow", (3000, 1)), ("normal", (1600, 1)), ("fast", (600, 1)), *jumps]
+
+
 def _step(label: str, icon: str, action: Any) -> w.Button:
     button = w.Button(
-        description=label, icon=icon, tooltip=f"{label} round", layout=w.Layout(width="90px")
+        description=label, icon=icon, tooltip=f"{label} round", layout=w.Layout(width="76px")
     )
     button.on_click(lambda _: action())
     return button

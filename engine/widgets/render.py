@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from engine.widgets.stills import is_still
+
 FOLDER = Path(__file__).parent / "notebooks"
 _VIEW = "application/vnd.jupyter.widget-view+json"
 _STATE = "application/vnd.jupyter.widget-state+json"
@@ -51,6 +53,8 @@ def still(notebook: Any) -> Any:
     """Put in the place of every widget what it showed; the notebook given is changed."""
     states = notebook.metadata.pop("widgets", {}).get(_STATE, {}).get("state", {})
     for cell in notebook.cells:
+        if "outputs" in cell:  # what the widget showed at its end takes its still's place
+            cell["outputs"] = [one for one in cell["outputs"] if not is_still(one)]
         for output in cell.get("outputs", ()):
             view = output.get("data", {}).pop(_VIEW, None)
             if view is not None:

@@ -17,7 +17,8 @@ from engine.showing import html
 from engine.showing.sheets import Sheet
 from engine.tables import CountSource, Private
 from engine.widgets.jobs import Job, Report, Runner
-from engine.widgets.screen import Screen, refused, text
+from engine.widgets.screen import Screen, controls, refused, text, together, wide
+from engine.widgets.stills import WithStill
 from engine.widgets.stories import MECHANISMS
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ NOTE = (
     "error. In each trial all mechanisms have the same seed."
 )
 _STYLE = {"description_width": "110px"}
-_WIDE = w.Layout(width="420px")
+_WIDE = wide(420)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -90,7 +91,7 @@ def compare(
     return form
 
 
-class Trials(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
+class Trials(WithStill, w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     """Mechanisms, budgets and trials; what is done is kept when the rest is cancelled.
 
     Args:
@@ -122,13 +123,16 @@ class Trials(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self.runner = Runner(
             "Run", work=self._work, ended=self._ended, refused=self._refuse, ticked=self._draw
         )
-        self.screen = Screen(height)
+        self.screen = Screen(height, height)
         fields = w.HBox(
             [self.mechanisms, w.VBox([self.epsilons, self.count])],
             layout=w.Layout(flex_flow="row wrap"),
         )
         about = text(html.box("Compare", html.NOT_PRIVATE, NOTE))
-        super().__init__([about, fields, self.runner, self.message, self.screen.output])
+        for field in (self.mechanisms, self.epsilons):
+            field.observe(lambda _: self._check(), "value")
+        rows = controls(fields, self.runner, self.message)
+        super().__init__([about, rows, self.screen.box])
 
     @property
     def results(self) -> tuple[Trial, ...]:
@@ -157,13 +161,33 @@ class Trials(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self.runner.wait(seconds)
         return self.results
 
-    def _work(self) -> Callable[[Report], None]:
+    def still(self) -> str:
+        """Return the trials drawn so far. Not private, as they are not."""
+        return f"{html.box('Compare', html.NOT_PRIVATE, NOTE)}{together(self.screen.shown)}"
+
+    def _settings(self) -> tuple[list[float], list[str]]:
+        """The budgets and mechanisms asked for."""
         budgets = _budgets(self.epsilons.value)
         for epsilon in budgets:
             engine.rho_from(epsilon=epsilon, delta=self._delta)
         names = list(self.mechanisms.value)
         if not names:
             raise engine.OptionError("No mechanism is chosen; at least one is needed. Choose one.")
+        return budgets, names
+
+    def _check(self) -> None:
+        """Say at once what will be refused; the button is off until it is mended."""
+        try:
+            self._settings()
+        except engine.EngineError as error:
+            self._refuse(error)
+            self.runner.allow(False)
+            return
+        self.message.value = ""
+        self.runner.allow(True)
+
+    def _work(self) -> Callable[[Report], None]:
+        budgets, names = self._settings()
         known = {(t.seed, t.epsilon, t.mechanism) for t in self._done}
         # Seed by seed, so that whoever cancels has whole comparisons.
         plan = [one for one in product(range(self.count.value), budgets, names) if one not in known]
@@ -194,6 +218,7 @@ class Trials(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self._draw()
         if job.error is not None and not job.cancelled:
             self._refuse(job.error)
+        self.refresh_still()
 
     def _draw(self) -> None:
         frame = self.frame()

@@ -119,6 +119,11 @@ def cell(page: Any, number: int) -> Any:
     return found.first
 
 
+def live(page: Any, number: int) -> Any:
+    """The living widget of a cell, in view; beneath it there is its still, which hides."""
+    return cell(page, number).locator(".engine-live").first
+
+
 def shoot(page: Any, name: str) -> None:
     if SHOTS:
         page.screenshot(path=str(Path(SHOTS) / f"{name}.png"))
@@ -129,7 +134,7 @@ def button(shown: Any, label: str) -> Any:
 
 
 def test_the_player_steps_by_button_and_by_key_and_plays(page: Any) -> None:
-    shown = cell(page, 0)
+    shown = live(page, 0)
     shown.get_by_text("Round 1 of 9:").wait_for()
     height = shown.bounding_box()["height"]
     button(shown, "Next").click()
@@ -144,7 +149,7 @@ def test_the_player_steps_by_button_and_by_key_and_plays(page: Any) -> None:
 
 
 def test_a_marginal_is_picked_and_the_truth_shown_on_request(page: Any) -> None:
-    shown = cell(page, 0)
+    shown = live(page, 0)
     shown.get_by_label("Marginal").select_option(label="\u200bClass × Survived")
     shown.get_by_text("Class × Survived: noise").wait_for()
     assert shown.get_by_text("beside the records").count() == 0
@@ -158,7 +163,7 @@ def test_a_marginal_is_picked_and_the_truth_shown_on_request(page: Any) -> None:
 
 
 def test_setup_runs_and_shows_its_run(page: Any) -> None:
-    shown = cell(page, 1)
+    shown = live(page, 1)
     # Everything at once is what the default decides here: one round, which shows little.
     shown.get_by_label("Mechanism").select_option(label="AIM+GReM, nothing completed")
     seed = shown.get_by_label("Seed")
@@ -171,11 +176,11 @@ def test_setup_runs_and_shows_its_run(page: Any) -> None:
 
 
 def test_trials_draw_and_cancel_keeps_what_is_done(page: Any) -> None:
-    shown = cell(page, 2)
+    shown = live(page, 2)
     button(shown, "Run").click()
     shown.get_by_text("18 runs so far").wait_for()
     shoot(page, "compare")
-    long = cell(page, 3)
+    long = live(page, 3)
     button(long, "Run").click()
     long.get_by_text("runs so far").wait_for()
     button(long, "Cancel").click()
@@ -183,8 +188,50 @@ def test_trials_draw_and_cancel_keeps_what_is_done(page: Any) -> None:
     assert long.get_by_text("runs so far").is_visible()
 
 
+def test_letters_and_arrows_in_a_list_or_on_a_slider_are_no_commands(page: Any) -> None:
+    shown = live(page, 0)
+    cells = page.locator(".jp-Notebook .jp-Cell").count()
+    chosen = page.locator(".jp-Notebook .jp-Cell.jp-mod-selected").get_attribute(
+        "data-windowed-list-index"
+    )
+    for control in (shown.get_by_label("Marginal"), shown.locator(".noUi-handle")):
+        control.focus()
+        for key in ("x", "d", "d", "ArrowDown", "ArrowUp", "b"):
+            page.keyboard.press(key)
+    page.wait_for_timeout(300)
+    assert page.locator(".jp-Notebook .jp-Cell").count() == cells
+    selected = page.locator(".jp-Notebook .jp-Cell.jp-mod-selected")
+    assert selected.get_attribute("data-windowed-list-index") == chosen
+
+
+def test_the_pictures_stay_where_they_are_scrolled_to(page: Any) -> None:
+    shown = live(page, 0)
+    button(shown, "First").click()
+    shown.get_by_text("round 0 of 9").wait_for()
+    button(shown, "Next").click()
+    shown.get_by_text("Round 1 of 9:").wait_for()
+    box = shown.locator(".widget-html").filter(has_text="Round 1 of 9:").last
+    box.evaluate("it => it.scrollTop = 180")
+    button(shown, "Next").click()
+    shown.get_by_text("Round 2 of 9:").wait_for()
+    assert box.evaluate("it => it.scrollTop") == 180
+
+
+def test_a_saved_notebook_shows_a_still_where_no_kernel_runs(page: Any) -> None:
+    shown = live(page, 0)
+    assert page.locator(".engine-still:visible").count() == 0  # as long as the widget lives
+    # As in a front end that has no such widget.
+    shown.evaluate("it => it.classList.remove('engine-live')")
+    still = cell(page, 0).locator(".engine-still")
+    assert still.is_visible()
+    assert still.locator("img").count() >= 6  # a round, and the strip
+    shown = cell(page, 0).locator(".widget-container").first
+    assert not shown.is_visible()
+    shown.evaluate("it => it.classList.add('engine-live')")
+
+
 def test_a_table_is_taken_apart_live(page: Any) -> None:
-    shown = cell(page, 4)
+    shown = live(page, 4)
     number = shown.get_by_label("young, low")
     number.fill("99")
     number.press("Enter")
@@ -195,7 +242,7 @@ def test_a_table_is_taken_apart_live(page: Any) -> None:
 
 
 def test_hostile_labels_do_nothing_and_no_page_error_happened(page: Any) -> None:
-    shown = cell(page, 5)
+    shown = live(page, 5)
     shown.get_by_text("Explorer ·").wait_for()
     cell(page, 6).get_by_text("private records").wait_for()
     shoot(page, "hostile")

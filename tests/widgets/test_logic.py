@@ -146,6 +146,66 @@ def test_a_refused_setting_is_said_and_nothing_runs(table: engine.Table) -> None
     assert form.run is None
 
 
+def test_a_broken_seed_is_refused_and_run_is_off_while_the_form_is_refused(
+    table: engine.Table,
+) -> None:
+    form = widgets.setup(table)
+    assert not form.runner.run.disabled
+    for field, wrong, right in ((form.seed, "1.5", "1"), (form.epsilon, -1.0, 1.0)):
+        field.value = wrong
+        assert form.runner.run.disabled
+        assert "needed" in form.cost.value
+        field.value = right
+        assert not form.runner.run.disabled
+
+
+def test_a_form_whose_settings_changed_since_its_run_says_so(table: engine.Table) -> None:
+    form = widgets.setup(table)
+    form.mechanism.value = "Equal split, one round"
+    form.start().wait(60)
+    assert "settings have changed" not in form.message.value
+    form.epsilon.value = 2.0
+    assert "settings have changed" in form.message.value
+    form.epsilon.value = 1.0
+    assert form.message.value == ""
+
+
+def test_interrupting_the_kernel_cancels_as_the_button_does(
+    table: engine.Table, instead: Instead, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reached, go_on = threading.Event(), threading.Event()
+
+    class Slow(engine.AimGrem):
+        def step(self, state: Any, private: Any, rng: Any) -> Any:
+            reached.set()
+            go_on.wait(20)
+            return super().step(state, private, rng)
+
+    instead("aim_grem", Slow)
+    form = widgets.setup(table).start()
+    assert reached.wait(20)
+    waited, calls = form.runner.job.wait, iter([True])
+
+    def interrupted(seconds: float | None = None) -> bool:
+        if next(calls, False):
+            raise KeyboardInterrupt
+        go_on.set()
+        return bool(waited(seconds))
+
+    monkeypatch.setattr(form.runner.job, "wait", interrupted)
+    assert form.wait(20) is None
+    assert "cancelled" in form.runner.word.value
+
+
+def test_a_still_holds_released_values_only(table: engine.Table) -> None:
+    pytest.importorskip("vl_convert")
+    player = widgets.explore(table, mechanism=engine.AimGrem.paper(), truth=True)
+    still = player.still()
+    assert still.count("<img") >= 6
+    assert "&lt;div" not in still
+    assert "not private" not in still
+
+
 def test_a_run_can_be_cancelled(table: engine.Table, instead: Instead) -> None:
     reached, go_on = threading.Event(), threading.Event()
 
