@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 import engine
-from engine import views
 from engine.demonstrating import teaching
 from engine.exporting import bundle as export
 from engine.exporting.report import report
 from engine.types import AttributeSet
-from pages.parts.drawing import figures, messages, text
+from pages.parts.drawing import messages, text
+from pages.parts.exporting import preview
 from pages.parts.navigation import links, saved, strip
 from pages.parts.navigation.frame import PAGES, through_app
 from pages.parts.visit import samples, session, study
@@ -43,7 +41,6 @@ MIMES = {
     "ipynb": "application/x-ipynb+json",
 }
 _MOST_LESSON_CELLS = 200_000
-_SHOWN = 8
 _MANY_CELLS = 500_000
 
 
@@ -86,24 +83,28 @@ def bundle(run: session.Watched) -> engine.Release:
     release, events = taken(run)
     public = links.is_public(run)
     _standing(run, release)
-    kind = st.segmented_control(
-        "What to take", [RELEASE, TEACHING], default=RELEASE, required=True, key="export_kind",
-        persist_state="session", disabled=not public,
-    )  # fmt: skip
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        kind = st.segmented_control(
+            "What to take", [RELEASE, TEACHING], default=RELEASE, required=True, key="export_kind",
+            persist_state="session", disabled=not public,
+        )  # fmt: skip
+        teach = public and kind == TEACHING
+        if teach:
+            _take_lesson(run)
+        else:
+            _take_release(run, release, events)
+    _in_short(release, teach=teach)
     if not public:
         st.caption("Teaching bundles show true counts; they are made of the public samples only.")
-    teach = public and kind == TEACHING
     left, right = st.columns([5, 6], gap="large")
     with left:
         _contents(teach)
     with right:
         attrs, post = _choose(run)
         answer = _answered(run, release, post).estimate(*attrs)
-        _preview(run, answer, teach=teach)
-    if teach:
-        _take_lesson(run)
-    else:
-        _take_release(release, events, answer, post)
+        preview.show(run, answer, teach=teach)
+    if not teach:
+        _take_files(release, events, answer)
     return release
 
 
@@ -116,10 +117,25 @@ def _standing(run: session.Watched, release: engine.Release) -> None:
         f"**{title}**: {run.rounds} rounds done ({done}), {share} % of the budget spent. "
         f"{len(run.workload.weights)} marginals, {run.workload.cells:,} cells."
     )
-    for reason in release.demonstration:
-        st.warning(
-            f"Demonstration, not a private release. {text.plain(reason)}", icon=":material/warning:"
+    if release.demonstration:
+        reasons = " ".join(text.plain(reason, longest=400) for reason in release.demonstration)
+        st.warning(f"Demonstration, not a private release. {reasons}", icon=":material/warning:")
+
+
+def _in_short(release: engine.Release, *, teach: bool) -> None:
+    """What is in the file, before anything else is said of it."""
+    count = len(release.workload.weights)
+    if teach:
+        st.markdown(
+            f"In it: the release **and the true counts** of {count:,} marginals or as many as fit, "
+            "marked as not private. For lessons on public samples."
         )
+        return
+    st.markdown(
+        f"In it: **{count:,} marginals** with noise as CSV files, the release and its exact ledger "
+        "(JSON), every round (JSON), a report (HTML), a notebook. **Not in it**: true counts, true "
+        "errors, the number of records, the seed."
+    )
 
 
 def _contents(teach: bool) -> None:
@@ -134,6 +150,16 @@ def _contents(teach: bool) -> None:
     st.table(frame, hide_index=True, border="horizontal")
 
 
+def _posts(run: session.Watched) -> list[str]:
+    """What can be done to answers here; a choice that cannot any more is forgotten."""
+    # To agree without negative cells takes many passes over all tables: seconds for large ones.
+    few = run.workload.cells <= _MANY_CELLS
+    posts = [post for post in POSTS if few or post != "consistent-nonnegative"]
+    if st.session_state.get("export_post", "none") not in posts:
+        st.session_state["export_post"] = "none"
+    return posts
+
+
 def _choose(run: session.Watched) -> tuple[AttributeSet, str]:
     st.header("A look inside")
     sets = [attrs for attrs in run.workload.closure if attrs] or [()]
@@ -142,13 +168,8 @@ def _choose(run: session.Watched) -> tuple[AttributeSet, str]:
         "Marginal", range(len(sets)), index=default, key=f"export_marginal_{run.number}",
         format_func=lambda k: run.domain.label(sets[k]),
     )  # fmt: skip
-    # To agree without negative cells takes many passes over all tables: seconds for large ones.
-    few = run.workload.cells <= _MANY_CELLS
-    posts = [post for post in POSTS if few or post != "consistent-nonnegative"]
-    if st.session_state.get("export_post", "none") not in posts:
-        st.session_state["export_post"] = "none"
     post = st.selectbox(
-        "Answers", posts, format_func=POSTS.__getitem__, key="export_post",
+        "Answers", _posts(run), format_func=POSTS.__getitem__, key="export_post",
         persist_state="session", help="Free: it sees released values only.",
     )  # fmt: skip
     return sets[number], post
@@ -164,58 +185,21 @@ def _answered(run: session.Watched, release: engine.Release, post: str) -> expor
     return kept[1]
 
 
-def _preview(run: session.Watched, answer: engine.Estimate, *, teach: bool) -> None:
-    columns = [*_label_columns(answer), *_number_columns(answer)]
-    if teach and not figures.hidden():
-        exact = engine.compare(answer, run.private).exact.ravel()[:_SHOWN]
-        columns.append(("true ▲", [f"{value:,.0f}" for value in exact]))
-    else:
-        columns.append(("~~true~~", ["~~██~~"] * len(columns[0][1])))
-    shown = pd.DataFrame(dict(zip(range(len(columns)), (c for _, c in columns), strict=True)))
-    st.table(shown.set_axis(_different(name for name, _ in columns), axis=1), hide_index=True,
-             border="horizontal")  # fmt: skip
-    left = answer.values.size - len(shown)
-    more = f"…and {left:,} more rows. " if left else ""
-    why = "▲ not private." if teach else "The true column is struck out: it is never written."
-    st.caption(more + why)
-    adaptive = isinstance(run.mechanism, engine.Adaptive)
-    for limit in views.coverage_limits(answer, adaptive=adaptive):
-        st.caption(f":material/info: {text.plain(limit, longest=500)}")
-
-
-def _label_columns(answer: engine.Estimate) -> Iterator[tuple[str, list[str]]]:
-    shown = min(answer.values.size, _SHOWN)
-    codes = np.unravel_index(range(shown), answer.values.shape) if answer.attrs else ()
-    for i, column in zip(answer.attrs, codes, strict=True):
-        attribute = answer.domain[i]
-        labels = [text.plain(attribute.labels[k], longest=40) for k in column.tolist()]
-        yield text.plain(attribute.name or "(no name)", longest=40), labels
-
-
-def _number_columns(answer: engine.Estimate) -> Iterator[tuple[str, list[str]]]:
-    values = answer.values.ravel()[:_SHOWN].tolist()
-    yield "count", [f"{value:,.1f}" for value in values]
-    yield "noise σ", [f"{answer.std:,.1f}" if answer.std else "—"] * len(values)
-
-
-def _different(names: Iterable[str]) -> list[str]:
-    """Keep names apart: shortened ones may be the same, and an attribute may be called count."""
-    seen: Counter[str] = Counter()
-    different = []
-    for name in names:
-        different.append(name + "\u200b" * seen[name])
-        seen[name] += 1
-    return different
-
-
 def _take_release(
-    release: engine.Release, events: list[engine.Event], answer: engine.Estimate, post: str
+    run: session.Watched, release: engine.Release, events: list[engine.Event]
 ) -> None:
-    """Buttons; each makes its file only when it is clicked, and none reruns the page."""
+    posts = _posts(run)
+    post = st.session_state.get("export_post", posts[0])  # chosen further down
     _button(
         "Download the bundle", "folder_zip", "release.zip",
         lambda: export.bundle(release, events, post=post), main=True,
     )  # fmt: skip
+
+
+def _take_files(
+    release: engine.Release, events: list[engine.Event], answer: engine.Estimate
+) -> None:
+    """Buttons; each makes its file only when it is clicked, and none reruns the page."""
     if release.workload.cells > _MANY_CELLS:
         st.caption("So many cells take a few seconds to write; the page stays usable meanwhile.")
     st.caption("Or one file alone:")
@@ -233,11 +217,11 @@ def _take_release(
 
 
 def _take_lesson(run: session.Watched) -> None:
-    st.caption(f"{messages.SEEDED} The true tables stop at {_MOST_LESSON_CELLS:,} cells.")
     _button(
         "Download the teaching bundle", "school", "TEACHING-not-private.zip",
         lambda: lesson(run), main=True,
     )  # fmt: skip
+    st.caption(f"{messages.SEEDED} The true tables stop at {_MOST_LESSON_CELLS:,} cells.")
 
 
 def _button(

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.parts.comparing import repeated
 from pages.parts.drawing import figures, lecture, messages, text
-from pages.parts.learning import exercises, lab, pictures, teachers, texts, tour, water
+from pages.parts.learning import exercises, knobs, lab, pictures, teachers, texts, tour, water
 from pages.parts.navigation import host
 from pages.parts.navigation.frame import through_app
 from pages.parts.visit import session, study
@@ -180,6 +180,7 @@ SECTIONS: dict[str, tuple[str, Callable[[], None]]] = {
     "anneal": ("Annealing", pictures.anneal),
     "choose": ("Choosing", pictures.choose),
     "negative": ("Below zero", pictures.negative),
+    "knobs": ("Bounds, bins, weights", knobs.show),
     "lab": ("Bug lab", lab.show),
     "exercises": ("Exercises", exercises.show),
     "paper": ("The paper", repeated.experiments),

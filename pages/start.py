@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
+import engine
 from engine import charts, views
 from engine.demonstrating import recorded
 from engine.demonstrating.recorded import Recorded
 from pages.parts.drawing import figures, lecture, messages, text
 from pages.parts.navigation.frame import through_app
+from pages.parts.setup import spending
 from pages.parts.visit import samples, session, study
 
 
@@ -51,6 +53,40 @@ def _moments(shown: Recorded) -> list[int]:
     return [0, last]
 
 
+QUESTIONS: tuple[tuple[str, str, dict[str, str]], ...] = (
+    ("What does the mechanism do to my numbers?", "learn", {"section": "tour"}),
+    ("What do bounds and clamping bias?", "learn", {"section": "knobs", "knob": "bounds"}),
+    ("What does the number of bins do?", "learn", {"section": "knobs", "knob": "bins"}),
+    ("What do weights do?", "learn", {"section": "knobs", "knob": "weights"}),
+    ("What with more than ten columns?", "compare", {"compare": "wins"}),
+    ("Original beside released: how far off?", "marginals", {}),
+    ("Which mistakes give people away?", "learn", {"section": "lab"}),
+)
+
+
+def questions(release: engine.Release) -> None:
+    """What people ask of such tools, each answered one click away."""
+    st.header("Questions people ask")
+    st.caption("Each is answered one click away.")
+    columns = st.columns(2)
+    for k, (question, page, said) in enumerate(QUESTIONS):
+        with columns[k % 2]:
+            st.page_link(
+                f"pages/{page}.py", label=question, icon=":material/help:", query_params=said
+            )
+    epsilon, delta = release.epsilon, release.delta
+    if epsilon is None or delta is None:
+        return
+    box = st.expander(
+        f"What does this ε = {epsilon:g} mean for one person?", icon=":material/help:",
+        key="start_person", on_change="rerun",
+    )  # fmt: skip
+    if box.open:
+        with box:
+            rho = float(release.ledger.total)
+            spending.risk(spending.Budget(epsilon, delta, rho), shown.sample)
+
+
 through_app()
 shown = first_run()
 run, title = shown.run, samples.cards()[shown.sample].title
@@ -84,6 +120,8 @@ with ways[2].container(border=True, height="stretch"):
     st.markdown("**Use my own table**")
     st.caption("A CSV, Excel or Parquet file; it stays in this session. Or only names, to plan.")
     st.page_link("pages/data.py", label="Load a table", icon=":material/table:")
+
+questions(run.release)
 
 names = " × ".join(text.plain(name) for name in (run.release.domain[i].name for i in shown.look))
 st.header("One of the tables, as the run goes on")

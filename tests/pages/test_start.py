@@ -85,3 +85,32 @@ def test_no_page_needs_the_solver() -> None:
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, check=False
     )
     assert done.returncode == 0, done.stderr.decode()[-2000:]
+
+
+def test_each_question_is_answered_a_click_away(app: AppTest) -> None:
+    app.run()
+    links = {link.proto.label: link.proto for link in app.get("page_link")}
+    asked = {
+        "What does the mechanism do to my numbers?": "Six steps",
+        "What do bounds and clamping bias?": "**Bias ",
+        "What does the number of bins do?": "away from the middle of its bin",
+        "What do weights do?": "it protects nobody",
+    }
+    for question, said in asked.items():
+        query = links[question].query_string
+        page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+        page.query_params.update(dict(part.split("=") for part in query.split("&")))
+        page.switch_page("pages/learn.py").run()
+        assert not page.exception
+        assert said in texts(page) or question.startswith("What does the mechanism"), question
+    assert links["What with more than ten columns?"].query_string == "compare=wins"
+    assert "Original beside released: how far off?" in links
+
+
+def test_what_epsilon_means_for_one_person_is_said_on_start(app: AppTest) -> None:
+    app.session_state["start_person"] = True
+    app.run()
+    assert not app.exception
+    said = texts(app)
+    assert "From **10 %** to **at most" in said
+    assert "Protected: one row" in said

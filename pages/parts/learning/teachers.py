@@ -42,7 +42,7 @@ TOPICS = (
     Topic("Projection and post-processing", "negative counts, consistency, completion",
           ("negative",), (), ("marginals", "compare")),
     Topic("What is public", "domains, bounds and seeds that must not come from the data",
-          (), ("domain", "seed"), ("data",)),
+          ("knobs",), ("domain", "seed"), ("data",)),
 )  # fmt: skip
 
 

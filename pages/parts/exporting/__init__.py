@@ -1,0 +1,1 @@
+"""The Export page's parts: a look at what a file holds."""
