@@ -110,16 +110,20 @@ def bundle(run: session.Watched) -> engine.Release:
 
 def _standing(run: session.Watched, release: engine.Release) -> None:
     ledger, most = release.ledger, run.most_rounds
-    done = "finished" if run.finished else f"at most {most} rounds, so it is not finished"
+    done = "finished" if run.finished else f"at most {_rounds(most)}, so it is not finished"
     title = text.plain(run.title) or "Your table"
     share = f"{100 * float(ledger.spent / ledger.total):.3g}"
     st.markdown(
-        f"**{title}**: {run.rounds} rounds done ({done}), {share} % of the budget spent. "
+        f"**{title}**: {_rounds(run.rounds)} done ({done}), {share} % of the budget spent. "
         f"{len(run.workload.weights)} marginals, {run.workload.cells:,} cells."
     )
     if release.demonstration:
         reasons = " ".join(text.plain(reason, longest=400) for reason in release.demonstration)
         st.warning(f"Demonstration, not a private release. {reasons}", icon=":material/warning:")
+
+
+def _rounds(count: int) -> str:
+    return f"{count} round{'' if count == 1 else 's'}"
 
 
 def _in_short(release: engine.Release, *, teach: bool) -> None:

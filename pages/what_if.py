@@ -281,10 +281,13 @@ def _overlaid(runs: list[list[Point]], names: tuple[str, str], domain: engine.Do
         columns=["who", "round", "spent", "error"],
     )
     left, right = st.columns([3, 2], gap="large")
-    with left:
-        figures.draw(versus.overlay(frame, names), "overlay")
-        figures.draw(versus.difference(frame, names), "gap")
-    with right:
+    # Of two runs of one round there is nothing between the start and the end to look at.
+    stepwise = any(run[-1].round > 1 for run in runs)
+    if stepwise:
+        with left:
+            figures.draw(versus.overlay(frame, names), "overlay")
+            figures.draw(versus.difference(frame, names), "gap")
+    with right if stepwise else left:
         ends = [run[-1].per_marginal for run in runs]
         rows: list[dict[str, Any]] = [
             {

@@ -151,3 +151,14 @@ def test_another_run_of_the_script_starts_nothing_again(what_if: AppTest) -> Non
     kept = job(what_if)
     what_if.run()
     assert job(what_if) is kept
+
+
+def test_of_runs_of_one_round_only_the_ends_are_drawn(app: AppTest) -> None:
+    """Both curves were one vertical drop, and their difference twenty zeros."""
+    app.query_params.update({"sample": "hair_eye_color", "mechanism": "residual_planner"})
+    app.switch_page("pages/what_if.py").run()
+    finished(app)
+    titles = [json.loads(c.proto.spec)["title"]["text"] for c in app.get("vega_lite_chart")]
+    assert ["At the end, by marginal"] in titles
+    assert ["Two settings, one seed"] not in titles
+    assert ["Its difference"] not in titles

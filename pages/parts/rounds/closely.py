@@ -167,8 +167,9 @@ def account(run: session.Watched, view: int) -> None:
     delta = run.settings.delta
     person = run.release(view).rho_of_a_person
     so_far = engine.epsilon_from(rho=person, delta=delta) if person else 0.0
+    total = float(ledger.total)
     st.markdown(
-        f"spent **{spent:.12g}** + left **{left:.12g}** = total **{float(ledger.total):.12g}** "
+        f"spent **{spent:.12g}** + left **{_rest(left, total)}** = total **{total:.12g}** "
         f"in ρ, exactly. Spent so far: ε = {so_far:.4g} at δ = {delta:g}."
     )
     box = st.expander("Every charge as an exact fraction", key="fractions", on_change="rerun")
@@ -184,6 +185,11 @@ def account(run: session.Watched, view: int) -> None:
     sentence = messages.rerun_sentence(run)
     if sentence is not None:
         st.info(text.plain(sentence), icon=":material/functions:")
+
+
+def _rest(left: float, total: float) -> str:
+    """What is left; what rounding down to the ledger's fractions leaves is as good as nothing."""
+    return "0" if left < 1e-12 * total else f"{left:.12g}"
 
 
 def numbers(run: session.Watched, view: int) -> None:
