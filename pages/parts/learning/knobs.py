@@ -65,7 +65,7 @@ def bins() -> None:
                                persist_state="session")  # fmt: skip
         found = knobs.binned(knobs.incomes(), 0.0, TOP, int(count), float(rho))
         st.markdown(
-            f"Noise moves **{percent(found.noise)}** of the people to a wrong bin or into none; a "
+            f"The noise of all bins together is **{percent(found.noise)}** of the people; a "
             f"value is on average **{percent(found.coarse)}** of the range away from the middle "
             "of its bin."
         )
