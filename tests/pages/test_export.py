@@ -89,7 +89,7 @@ def test_answers_without_negative_cells_are_a_choice(page: AppTest) -> None:
     preview = page.table[1].value
     assert all(not str(value).startswith("-") for value in preview["count"])
     assert "noise σ" not in preview.columns, "no column of dashes"
-    assert "No accuracy stands beside these counts" in texts(page)
+    assert "no interval is known" in texts(page)
 
 
 @pytest.mark.parametrize("post", ["consistent", "consistent-nonnegative"])
