@@ -15,7 +15,7 @@ import pytest
 from pages.parts.navigation.frame import PAGES
 from pages.parts.visit import samples, study
 from tests.browser.conftest import button, go, round_shown, settled, sound, upload, use
-from tests.pages.test_study import MECHANISM, OWN, round_trip
+from tests.pages.test_study import MECHANISM, NAMES, OWN, round_trip
 
 playwright = pytest.importorskip("playwright.sync_api")
 
@@ -27,7 +27,7 @@ EPSILON = 2.5
 
 
 def test_the_walk_goes_every_way_once() -> None:
-    assert len(WALK) == len(set(WALK)) == len(PAGES) * (len(PAGES) - 1)
+    assert len(WALK) == len(set(WALK)) == len(NAMES) * (len(NAMES) - 1)
     assert all(before[1] == after[0] for before, after in itertools.pairwise(WALK))
 
 
