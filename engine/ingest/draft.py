@@ -260,11 +260,11 @@ def _missing_tokens(columns: list[pa.ChunkedArray]) -> dict[str, int]:
     pattern = rf"^(?:\.[A-Za-z_]|{readings.WORDS})$"
     found: dict[str, int] = {}
     for column in columns[:2000]:
-        coded = pc.match_substring_regex(column, pattern)
-        hit = column.filter(pc.or_(pc.is_in(column, value_set=tokens), coded))
-        if len(hit):
-            for entry in pc.value_counts(hit).to_pylist():
-                found[entry["values"]] = found.get(entry["values"], 0) + entry["counts"]
+        met = pc.value_counts(column)  # each text is looked at once, however many cells hold it
+        texts = met.field("values")
+        coded = pc.match_substring_regex(texts, pattern)
+        for entry in met.filter(pc.or_(pc.is_in(texts, value_set=tokens), coded)).to_pylist():
+            found[entry["values"]] = found.get(entry["values"], 0) + entry["counts"]
     return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
