@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import threads
 from engine.compiling import compiled_beside
+from engine.layout import Layout
 from engine.types import IntArray
 
 
@@ -84,3 +86,39 @@ def count_cells(
         size = axis_size[k, degree - 1]
         for r in range(records):
             counts[start + prefix[r] * size + codes[attribute, r]] += 1
+
+
+_PARALLEL_ROWS = 500_000
+"""Records counted (rows times sets) below which a second thread costs more than it brings."""
+
+
+def add_counts(layout: Layout, codes: NDArray[Any], counts: NDArray[Any]) -> None:
+    """Add records to the counts of every set of the layout, on both cores where there are enough.
+
+    Cell numbers are combined attribute by attribute, so sets that share their leading attributes
+    in memory share that work.
+
+    Shapes:
+        codes: (attributes, records), each 0 .. size - 1.
+        counts: (cells of the layout,), any integer type that holds them.
+    """
+    order: IntArray = np.lexsort(layout.axis_attr.T[::-1]).astype(np.int64)
+    rows = codes.shape[1]
+    cell = np.int32 if int(layout.cells.max(initial=0)) < 2**31 else np.int64
+
+    def count(first: int, last: int) -> None:
+        count_cells(
+            codes,
+            layout.axis_attr,
+            layout.axis_size,
+            layout.offsets,
+            order,
+            counts,
+            np.empty(rows, dtype=cell),
+            first,
+            last,
+        )
+
+    threads.in_threads(
+        count, threads.parts(np.full(len(order), max(rows, 1)), at_least=_PARALLEL_ROWS)
+    )

@@ -15,7 +15,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from engine.coding import DROP, MISSING, OUTSIDE, encode
+from engine.codes import DROP, MISSING, OUTSIDE, encode
 from engine.domain import Attribute, Domain
 from engine.errors import DataError
 from engine.types import IntArray

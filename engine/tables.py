@@ -14,7 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import counting, strict_csv, threads
+from engine import counting, strict_csv
 from engine.accounting import Charge, Ledger
 from engine.checking import expect, found
 from engine.domain import Attribute, Domain
@@ -27,8 +27,6 @@ from engine.types import AttributeSet, IntArray
 
 _SMALL, _MOST_ALONE = 2, 4096
 """Attributes of a marginal that is kept once counted, and how many are."""
-_PARALLEL_ROWS = 500_000
-"""Records counted (rows times sets) below which a second thread costs more than it brings."""
 
 
 class CountSource(Protocol):
@@ -274,24 +272,7 @@ class Table(Exact):
         attributes in memory share that work; both cores count where there are rows enough.
         """
         counts[:] = 0
-        order: IntArray = np.lexsort(layout.axis_attr.T[::-1]).astype(np.int64)
-        work = np.full(len(order), max(self.records(), 1))
-        cell = np.int32 if int(layout.cells.max(initial=0)) < 2**31 else np.int64
-
-        def count(first: int, last: int) -> None:
-            counting.count_cells(
-                self._codes,
-                layout.axis_attr,
-                layout.axis_size,
-                layout.offsets,
-                order,
-                counts,
-                np.empty(self.records(), dtype=cell),
-                first,
-                last,
-            )
-
-        threads.in_threads(count, threads.parts(work, at_least=_PARALLEL_ROWS))
+        counting.add_counts(layout, self._codes, counts)
 
 
 class Private(Exact):

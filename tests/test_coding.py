@@ -6,7 +6,8 @@ import pytest
 
 import engine
 from engine.attributes import Attribute, Missing
-from engine.coding import MISSING, OUTSIDE, canonical, encode, number, same
+from engine.codes import MISSING, OUTSIDE, encode
+from engine.coding import canonical, number, same
 
 AGE = Attribute("age", "integer", bounds=(0, 5_000))
 

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import engine
-from engine.coding import canonical, encode, number, same, text_of
+from engine.codes import encode
+from engine.coding import canonical, number, same, text_of
 from engine.domain import Attribute, Domain, Missing
 
 CELLS = st.one_of(

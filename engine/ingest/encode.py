@@ -10,9 +10,10 @@ from typing import TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import coding
+from engine import codes as coded_as
 from engine.attributes import DATE_PARTS, DatePart, Derived, Missing
-from engine.coding import DROP, MISSING, OUTSIDE, canonical
+from engine.codes import DROP, MISSING, OUTSIDE
+from engine.coding import canonical
 from engine.coding import plain as plain_text
 from engine.domain import Attribute, Domain
 from engine.errors import DataError
@@ -114,7 +115,7 @@ def _codes(preview: Preview, attribute: Attribute) -> tuple[IntArray, BoolArray]
         return np.zeros(0, np.int64), np.zeros(0, np.bool_)
     plain = _plain_texts(preview, attribute, column, texts, derived)
     said = preview.choices.get("missing", ())
-    found = coding.encode(attribute, plain, decimal=_decimal(preview), missing=said)
+    found = coded_as.encode(attribute, plain, decimal=_decimal(preview), missing=said)
     places = np.asarray(coded.indices)
     return found.codes[places], found.undeclared[places]
 

@@ -9,20 +9,19 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from engine import counting, threads
+from engine import counting
 from engine.domain import Domain
 from engine.errors import DataError
 from engine.exact import Exact
 from engine.layout import Layout
 from engine.odometer import Odometer
 from engine.sources.coded import CodedBatch, coded, columns_of, missing_columns
-from engine.types import AttributeSet, IntArray
+from engine.types import AttributeSet
 
 BATCH_ROWS = 262_144
 """Records of a batch: their codes stay near the cache, and a call's cost is spread over many."""
 MOST_CELLS = 200_000_000
 """Cells that are counted ahead in one pass; past it, each marginal asked for is a pass."""
-_PARALLEL_ROWS = 500_000
 Progress: TypeAlias = Callable[[int], object]
 
 
@@ -100,13 +99,11 @@ class BatchSource(Exact):
 
     def _count(self, layout: Layout, counts: NDArray[Any]) -> None:
         counts[:] = 0
-        order: IntArray = np.lexsort(layout.axis_attr.T[::-1]).astype(np.int64)
-        cell = np.int32 if int(layout.cells.max(initial=0)) < 2**31 else np.int64
         for batch in self._pass():
             if batch.persons is not None:
                 _add_weighted(layout, batch, counts)
             else:
-                _add(layout, order, batch.codes, counts, cell)
+                counting.add_counts(layout, batch.codes, counts)
 
     def _pass(self) -> Iterator[CodedBatch]:
         """Read everything once, batch by batch."""
@@ -126,29 +123,6 @@ class BatchSource(Exact):
                 rows += part.num_rows
             if self._progress is not None:
                 self._progress(rows)
-
-
-def _add(
-    layout: Layout, order: IntArray, codes: NDArray[Any], counts: NDArray[Any], cell: type[Any]
-) -> None:
-    """Add the records of one batch to the counts."""
-    rows = codes.shape[1]
-
-    def count(first: int, last: int) -> None:
-        counting.count_cells(
-            codes,
-            layout.axis_attr,
-            layout.axis_size,
-            layout.offsets,
-            order,
-            counts,
-            np.empty(rows, cell),
-            first,
-            last,
-        )
-
-    work = np.full(len(order), max(rows, 1))
-    threads.in_threads(count, threads.parts(work, at_least=_PARALLEL_ROWS))
 
 
 def _add_weighted(layout: Layout, batch: CodedBatch, counts: NDArray[Any]) -> None:

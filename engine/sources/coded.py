@@ -11,9 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from engine import codes as coded_as
 from engine import coding
 from engine.attributes import Attribute, Derived
-from engine.coding import DROP
+from engine.codes import DROP
 from engine.domain import Domain
 from engine.errors import DataError
 from engine.exact import Exact
@@ -103,7 +104,7 @@ def coded(
     return CodedBatch(codes, persons, undeclared, batch.num_rows - codes.shape[1])
 
 
-def _codes(attribute: Attribute, column: Column, missing: Sequence[str]) -> coding.Coded:
+def _codes(attribute: Attribute, column: Column, missing: Sequence[str]) -> coded_as.Coded:
     fast = _codes_of_numbers(attribute, column, missing)
     if fast is not None:
         return fast
@@ -112,17 +113,17 @@ def _codes(attribute: Attribute, column: Column, missing: Sequence[str]) -> codi
         column = column.dictionary_encode()
     held = cast("pa.DictionaryArray[Any, Any]", column)
     texts = as_texts(pa.chunked_array([held.dictionary])).to_pylist()
-    said = coding.encode(
+    said = coded_as.encode(
         attribute, _meant(attribute, [*cast("list[str]", texts), ""], missing), missing=missing
     )
     # The last text is the empty one, which a null stands for.
     places = held.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
-    return coding.Coded(said.codes[places], said.undeclared[places])
+    return coded_as.Coded(said.codes[places], said.undeclared[places])
 
 
 def _codes_of_numbers(
     attribute: Attribute, column: Column, missing: Sequence[str]
-) -> coding.Coded | None:
+) -> coded_as.Coded | None:
     """Code a column of numbers without writing one as a text; None where that is not possible."""
     kind = column.type
     # Single precision is left to texts: 0.7 there is the shortest decimal that rounds to it.
@@ -135,7 +136,7 @@ def _codes_of_numbers(
         if max(abs(ends["min"]), abs(ends["max"])) > _WHOLE_NUMBERS:
             return None
     values = column.to_numpy(zero_copy_only=False).astype(np.float64)
-    return coding.encode_numbers(attribute, values, missing=missing)
+    return coded_as.encode_numbers(attribute, values, missing=missing)
 
 
 def _meant(attribute: Attribute, texts: list[str], missing: Sequence[str]) -> list[str]:

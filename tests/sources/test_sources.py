@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import engine
-from engine import coding, sources
+from engine import codes, coding, sources
 from engine.__main__ import main
 from engine.layout import Layout
 from engine.trace import event_to_dict
@@ -315,8 +315,8 @@ INTEGER = NUMERIC.map(
 def test_numbers_are_coded_as_their_texts_are(
     attribute: engine.Attribute, values: list[float]
 ) -> None:
-    fast = coding.encode_numbers(attribute, np.array(values, dtype=np.float64), missing=("5",))
-    slow = coding.encode(attribute, [coding.text_of(v) for v in values], missing=("5",))
+    fast = codes.encode_numbers(attribute, np.array(values, dtype=np.float64), missing=("5",))
+    slow = codes.encode(attribute, [coding.text_of(v) for v in values], missing=("5",))
     assert fast is not None
     assert fast.codes.tolist() == slow.codes.tolist()
     assert fast.undeclared.tolist() == slow.undeclared.tolist()
@@ -327,10 +327,10 @@ def test_files_of_other_types_and_folders_that_say_a_value_are_one_table(tmp_pat
         engine.Attribute("code", values=("1", "2", "x")),
         engine.Attribute("year", kind="integer", bounds=(2023, 2025)),
     ))  # fmt: skip
-    for year, codes in ((2023, [1, 2, 2]), (2024, ["1", "x", "2"]), (2025, [1.0, 2.0, 1.0])):
+    for year, held in ((2023, [1, 2, 2]), (2024, ["1", "x", "2"]), (2025, [1.0, 2.0, 1.0])):
         below = tmp_path / f"year={year}"
         below.mkdir()
-        pq.write_table(pa.table({"more": [0] * 3, "code": codes}), below / "a.parquet")
+        pq.write_table(pa.table({"more": [0] * 3, "code": held}), below / "a.parquet")
     source = sources.dataset(tmp_path, domain)
     table = np.array(engine.Private(source).marginal((0, 1)).values)
     assert table.tolist() == [[1, 1, 2], [2, 1, 1], [0, 1, 0]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.faults.fault import Fault
 
-CODING, CONTENT = "engine/coding.py", "engine/ingest/content.py"
+CODING, CODES, CONTENT = "engine/coding.py", "engine/codes.py", "engine/ingest/content.py"
 VALUES, LIMITS = "tests/test_coding.py", "tests/ingest/test_limits.py"
 ENCODE = "tests/ingest/test_encode.py"
 TABLES = "tests/test_tables.py"
@@ -14,7 +14,7 @@ FAULTS = (
           "if decimal == \".\" and _BARE.fullmatch(cell):\n        return float(cell)",
           "if decimal == \".\":\n        try:\n            return float(cell)\n        except ValueError:\n            pass",
           "1_000 is read as a number.", (VALUES,)),
-    Fault("a label other readable as a value", CODING,
+    Fault("a label other readable as a value", CODES,
           "    values = attribute.values or ()\n    exact = ", "    values = attribute.labels\n    exact = ",
           "A cell that says (other) or (missing) is counted there although nobody declared it.", (VALUES,)),
     Fault("zeros after the point", CODING, 'rest = (rest or "").rstrip("0")', 'rest = rest or ""',
@@ -24,18 +24,18 @@ FAULTS = (
           "3,5 is read as 3.5 where a comma stands for thousands.", (VALUES,)),
     Fault("negative in brackets", CODING, 'negative = bool(found["open"]) or any(', "negative = any(",
           "(3) is read as 3.", (VALUES,)),
-    Fault("missing codes after labels", CODING,
+    Fault("missing codes after labels", CODES,
           'if (stripped == "" and "" not in self.exact) or stripped in self.codes:\n            return self.gap\n',
           'if stripped == "" and "" not in self.exact:\n            return self.gap\n',
           "A code that means missing is counted as a value.", (VALUES,)),
-    Fault("a missing cell in another value", CODING,
+    Fault("a missing cell in another value", CODES,
           'if rule.rule == "category":\n            return self.attribute.size - 1',
           'if rule.rule == "category":\n            return 0',
           "Missing cells are counted as the first value.", (f"{ENCODE}::test_texts_outside_go_to_other_and_missing_ones_to_their_own_value",)),
-    Fault("dropped records stay", CODING,
+    Fault("dropped records stay", CODES,
           'if rule.rule == "drop":\n            return DROP', 'if rule.rule == "drop":\n            return 0',
           "Records that should be left out are counted.", (f"{TABLES}::test_each_missing_rule_does_what_it_says",)),
-    Fault("other beside missing", CODING, "attribute.size - own - 1", "attribute.size - 1",
+    Fault("other beside missing", CODES, "attribute.size - own - 1", "attribute.size - 1",
           "Undeclared values are counted as missing.", (f"{ENCODE}::test_texts_outside_go_to_other_and_missing_ones_to_their_own_value",)),
     Fault("zip bombs unpacked", CONTENT, "limit, total = 8 * limits.file, 0", "limit, total = 800 * limits.file, 0",
           "A small workbook takes all of the memory.", (LIMITS,)),
@@ -59,7 +59,7 @@ FAULTS = (
     Fault("two axes swapped", "engine/layout.py",
           "return cells.reshape(self._shape[k]).transpose(self._perm[k])", "return cells.reshape(self._shape[k]).transpose(self._perm[k][::-1])",
           "Tables come out with their attributes exchanged.", (f"{TABLES}::test_exact_counts_are_what_counting_record_by_record_gives",)),
-    Fault("bins without their last edge", CODING,
+    Fault("bins without their last edge", CODES,
           "undeclared[at] = _number_codes(attribute, numbers[at])", "undeclared[at] = _number_codes(attribute, np.nextafter(numbers[at], np.inf))",
           "The largest value falls out of the last bin.", (f"{TABLES}::test_a_bin_holds_its_left_edge_and_the_last_bin_both",)),
 )  # fmt: skip
