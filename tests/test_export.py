@@ -249,6 +249,19 @@ def test_the_code_that_makes_such_a_run_runs(
     assert "README.txt" in unpacked((tmp_path / "release.zip").read_bytes())
 
 
+def test_the_code_of_a_run_keeps_the_weights_of_its_workload() -> None:
+    # All pairs, unequally weighed, were written as all pairs alike.
+    domain = make_domain([3, 2, 2])
+    weights = {(0, 1): 1.0, (0, 2): 5.0, (1, 2): 1.0}
+    table, workload = engine.Table.from_codes([[0, 1, 1]], domain), engine.Workload(weights, domain)
+    run = engine.run(engine.Uniform(), table, workload, rho=0.9)
+    code = export.code(run.release, table="t.csv", domain="d.json")
+    (line,) = [line for line in code.splitlines() if line.startswith("workload = ")]
+    known: dict[str, Any] = {"engine": engine, "domain": domain}
+    exec(line, known)
+    assert known["workload"].weights == workload.weights
+
+
 def test_a_domain_read_from_the_rows_is_not_called_declared() -> None:
     domain = engine.Domain(
         (

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,24 @@ def test_the_checker_sees_what_was_changed(
     edit(folder / f"{name}.json", change)
     with pytest.raises(SystemExit, match=says):
         verify.main(str(folder))
+
+
+def test_the_checker_counts_a_person_with_several_rows() -> None:
+    # All releases above are of one row a person, where both costs are the same.
+    spent, rows, delta = Fraction(1, 50), 3, 1e-9
+    entries = [{"what": "measure", "attrs": [0], "rho": str(spent)}]
+    release = {
+        "ledger": {"entries": entries, "spent": str(spent), "total": str(spent)},
+        "domain": {"rows_per_person": rows}, "delta": delta,
+        "epsilon": engine.epsilon_from(rho=rows**2 * spent, delta=delta),
+    }  # fmt: skip
+    account = {"rho_of_a_person": str(rows**2 * spent), "spent": "1", "total": "1"}
+    assert "for a person" in verify.check_ledger(release, account)
+    with pytest.raises(SystemExit, match="another cost"):
+        verify.check_ledger(release, account | {"rho_of_a_person": str(spent)})
+    of_a_record = release | {"epsilon": engine.epsilon_from(rho=spent, delta=delta)}
+    with pytest.raises(SystemExit, match="prove epsilon"):
+        verify.check_ledger(of_a_record, account)
 
 
 def test_the_checker_sees_a_changed_cell_of_a_marginal(
