@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from tests.faults.fault import Fault
-from tests.faults.planted import completion, leaving, privacy, reading
+from tests.faults.planted import completion, leaving, privacy, reading, releasing
 
 PARTS: dict[str, tuple[Fault, ...]] = {
     "privacy": privacy.FAULTS,
     "completion": completion.FAULTS,
     "reading": reading.FAULTS,
     "leaving": leaving.FAULTS,
+    "releasing": releasing.FAULTS,
 }
