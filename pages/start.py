@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 import engine
-from engine import charts, views
+from engine import charts, compiling, views
 from engine.demonstrating import recorded
 from engine.demonstrating.recorded import Recorded
 from pages.parts.drawing import figures, lecture, messages, text
@@ -26,15 +26,17 @@ def strip_of_rounds() -> list[tuple[str, charts.Figure]]:
     shown = first_run()
     domain, last = shown.run.release.domain, len(shown.run.rounds)
     first, second = (domain[i].name for i in shown.look)
-    exact = views.comparison(shown.comparison(last))
+    with compiling.for_a_picture():  # the first page waits for no compiler
+        exact = views.comparison(shown.comparison(last))
+        answers = {at: shown.run.at(at).estimate(*shown.look) for at in _moments(shown)}
     limits = charts.shared_limits(exact, "released", "exact")
     titles = {0: "Before round 1", last: f"After round {last}, the last"}
     strip = [
         charts.heatmap(
-            views.released(shown.run.at(at).estimate(*shown.look)), "released", (first, second),
+            views.released(answer), "released", (first, second),
             title=titles.get(at, f"After round {at}"), limits=limits, small=True,
         )
-        for at in _moments(shown)
+        for at, answer in answers.items()
     ]  # fmt: skip
     names = (first, second)
     strip.append(
