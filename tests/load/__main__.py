@@ -1,11 +1,11 @@
 """Many visitors at once on this machine, bounded in number and time.
 
-    python -m tests.load                     thirty visitors: pages, Next, own tables, a long run
+    python -m tests.load                     thirty visitors: pages and Next
     python -m tests.load --visitors 10 --presses 5
 
 Starts a server of its own on the loopback address and ends it. All visitors open Rounds, wait for
-each other, and press Next again as soon as the answer has come; then each opens five pages; then
-each brings a table of their own (a canary in its cells, looked for in what the others were sent).
+each other, and press Next again as soon as the answer has come; then each opens five pages. Nobody
+brings a table of their own.
 Seconds are what a visitor waits, from the press to the end of the script, over a real web socket;
 the processor's seconds are the server's own. Memory is the server's resident size.
 """
