@@ -26,6 +26,8 @@ NOTHING_EXACT = {
     "tables.CountSource": "a protocol: what counts is behind it",
     "tables.Foreseeing": "the same",
     "selection.Budgets": "public budgets",
+    "demonstrating.knobs.Clamped": "of invented incomes",
+    "demonstrating.knobs.Binned": "the same",
     "demonstrating.trials.Contender": "a mechanism and its name",
     "demonstrating.finishes.Crossed": "names of mechanisms and of finishes",
     "demonstrating.bugs.Bug": "the text of a mistake",

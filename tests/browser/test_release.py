@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import socket
 import subprocess
 import sys
 import zipfile
@@ -15,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import button, settled, sound, wait_for_server
+from tests.browser.conftest import button, serving, settled, sound
 from tests.pages.test_release import DOMAIN, ROWS, SECRET
 from tests.support import ROOT
 
@@ -25,22 +23,11 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server of its own: the operator has set an account."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
     account = tmp_path_factory.mktemp("release") / "account" / "account.db"
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
-    server = subprocess.Popen(
-        [*command, "--server.port", port], cwd=ROOT,
-        env={**os.environ, "AIM_GREM_ACCOUNT": str(account)},
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    try:
-        wait_for_server(f"http://127.0.0.1:{port}/_stcore/health")
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.terminate()
-        server.wait(timeout=20)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AIM_GREM_ACCOUNT", str(account))
+        with serving("app.py", ROOT) as url:
+            yield url
 
 
 def give(page: Any, which: int, name: str, content: str) -> None:

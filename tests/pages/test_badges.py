@@ -18,8 +18,9 @@ import pytest
 import engine
 from engine import charts, showing, views
 from engine.charts import NOT_PRIVATE, PUBLIC, RELEASED, Badge, Figure, Limits
-from engine.demonstrating import comparison
-from engine.showing import contenders, learning, learning_rounds, poured, versus
+from engine.demonstrating import bugs, comparison
+from engine.demonstrating import knobs as making
+from engine.showing import audited, contenders, knobs, learning, learning_rounds, poured, versus
 from engine.showing.badges import badge_of
 from engine.showing.frame import Frame
 from pages.parts.learning import lessons
@@ -212,12 +213,17 @@ def test_no_chart_is_left_out_of_that_walk(drawn: dict[str, tuple[Any, Drawn]]) 
         and inspect.signature(value).return_annotation == "Figure"
         and name != "drawn"  # what all of them are made with
     }
-    assert found == {*drawn, "learning.stages"}  # stages are made up, by their type
+    # These draw what is made up, by its type.
+    assert found == {*drawn, "learning.stages", "audited.histograms", "knobs.histogram"}
 
 
 def test_numbers_made_up_for_teaching_are_public() -> None:
     stages = [learning.Stage("one", np.eye(2))]
     assert learning.stages(stages, title="One", sentence="One.").badge == PUBLIC
+    invented = making.binned(making.incomes(), 0, 100, 5, rho=0.1)
+    assert knobs.histogram(invented, title="One").badge == PUBLIC
+    found = bugs.audit(next(iter(bugs.BUGS)), runs=200)
+    assert audited.histograms(found, score="one").badge == PUBLIC
 
 
 def test_released_values_on_the_truths_colour_scale_are_not_private(

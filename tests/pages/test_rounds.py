@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import copy
 import dataclasses
 import pickle
 from fractions import Fraction
@@ -115,7 +114,7 @@ def test_a_step_asked_for_twice_is_made_once(rounds: AppTest) -> None:
 def test_a_double_click_neither_loses_nor_repeats_a_round(
     rounds: AppTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = copy.copy(visit(rounds))
+    here = dataclasses.replace(visit(rounds))
     monkeypatch.setattr(session, "visit", lambda: here)
     token = here.run.token
     assert session.advance(token)
