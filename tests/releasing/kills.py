@@ -51,10 +51,11 @@ def one_release(account: TableAccount, log: Path) -> Callable[[], int]:
     return work
 
 
-def kill_at_random(account: TableAccount, log: Path, times: int, longest: float = 0.6) -> int:
-    """Kill after so many random moments."""
-    rng = np.random.default_rng()
+def kill_at_random(account: TableAccount, log: Path, times: int) -> int:
+    """Kill after so many random moments of a release; how many found one half done."""
+    rng, longest, half_done = np.random.default_rng(), 1.2 * seconds_of_a_release(), 0
     for _ in range(times):
+        before = len(account.account.entries())
         child = os.fork()
         if child == 0:
             os._exit(one_release(account, log)())
@@ -62,7 +63,23 @@ def kill_at_random(account: TableAccount, log: Path, times: int, longest: float 
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         check_never_too_little(account, log)
-    return times
+        got_on = len(account.account.entries()) > before
+        half_done += got_on and bool(account.unfinished)
+    return half_done
+
+
+def seconds_of_a_release() -> float:
+    """How long a child needs, once everything is imported here: a kill before it begins is none."""
+    account, log = fresh()
+    for _ in range(2):
+        begun = time.monotonic()
+        child = os.fork()
+        if child == 0:
+            os._exit(one_release(account, log)())
+        assert os.waitpid(child, 0)[1] == 0
+        took = time.monotonic() - begun
+        released(account, epsilon=0.1)  # here too: the next child finds everything imported
+    return took
 
 
 def kill_at_calls(account: TableAccount, log: Path, call: str, numbers: Iterable[int]) -> int:
@@ -111,7 +128,9 @@ def settled(account: TableAccount, log: Path) -> None:
 def main() -> None:
     """Everything; prints how often."""
     account, log = fresh()
-    print("killed at random:", kill_at_random(account, log, 200), flush=True)
+    half_done = kill_at_random(account, log, 200)
+    print(f"killed at random 200 times, {half_done} of them half done", flush=True)
+    assert half_done >= 50, "the kills came before or after the releases"
     settled(account, log)
     kill_at_statements(account, log, range(600))
     print("killed before and after each of 300 statements", flush=True)
