@@ -288,7 +288,7 @@ def draft_domain(
     Args:
         preview: The table.
         *labels: Columns to take; all that are proposed for keeping if none is named.
-        title: What the table is.
+        title: What the table is. A release carries it, so it is never a file's name unasked.
         row: What one row is.
 
     Raises:
@@ -298,7 +298,7 @@ def draft_domain(
     kept = [p for p in proposals if p.keep or p.label in labels]
     attributes = tuple(proposed_attribute(p) for p in kept)
     note = "Read from the data, for demonstration only."
-    return Domain(attributes, title=title or preview.name, row=row, note=note)
+    return Domain(attributes, title=title, row=row, note=note)
 
 
 def with_source(attribute: Attribute, source: DomainSource) -> Attribute:
