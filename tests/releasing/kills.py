@@ -132,19 +132,24 @@ def main() -> None:
     print(f"killed at random 200 times, {half_done} of them half done", flush=True)
     assert half_done >= 50, "the kills came before or after the releases"
     settled(account, log)
-    kill_at_statements(account, log, range(600))
+    for first in range(0, 600, 40):  # each time a short account: it is read whole after each kill
+        account, log = fresh()
+        kill_at_statements(account, log, range(first, first + 40))
+        settled(account, log)
     print("killed before and after each of 300 statements", flush=True)
-    settled(account, log)
     if not syscalls.possible():
         print("calls of the operating system: not tried, there is no strace")
         return
     for call, most in MOST.items():
+        account, log = fresh()
         found = kill_at_calls(account, log, call, range(1, most + 1))
+        settled(account, log)
         print(f"killed before {call}:", found, flush=True)
         for error in ERRORS[call]:
+            account, log = fresh()
             found = fail_calls(account, log, call, error, range(1, most + 1))
             print(f"refused after {error} in {call}:", found, flush=True)
-        settled(account, log)
+            settled(account, log)
 
 
 if __name__ == "__main__":
