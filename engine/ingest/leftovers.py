@@ -79,8 +79,9 @@ def fills_gaps(names: Names, row: Names, below: Sequence[Names]) -> bool:
     gaps = [j for j, name in enumerate(names) if not name.strip()]
     if not gaps or gaps == [0] or not all(row[j].strip() for j in gaps):
         return False
-    same = ("", *(name.strip() for name in names))  # a name may reach down to this line
-    open_ = [j for j, name in enumerate(names) if name.strip() and row[j].strip() in same]
+    # A name may reach down to this line; that of another column is a value.
+    own = [(name.strip(), cell.strip()) for name, cell in zip(names, row, strict=True)]
+    open_ = [j for j, (name, cell) in enumerate(own) if name and cell in ("", name)]
     return any(sum(bool(r[j].strip()) for r in below) >= 0.9 * len(below) for j in open_)
 
 

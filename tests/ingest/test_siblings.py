@@ -346,3 +346,10 @@ def test_a_sheet_of_remarks_or_a_hidden_one_is_not_read_for_the_table() -> None:
         book.get_worksheet_by_name("Data").set_first_sheet()
         book.get_worksheet_by_name("secret").hide()
     assert ingest.read(buffer.getvalue()).labels == ("Data", "x")
+
+
+def test_a_record_that_holds_another_column_s_name_is_no_header() -> None:
+    text = "town,,mother\nmother,1,Oslo\n" + "Rome,2,Bergen\nParis,3,Lyon\n" * 3
+    preview = ingest.read(text.encode())
+    assert len(preview.frame) == 7
+    assert "W_HEADER_LINES" not in {note.code for note in preview.warnings}
