@@ -1,15 +1,8 @@
 """Tidy frames of runs and releases under one name; ``engine.showing`` makes them."""
 
+from engine.demonstrating.glimpses import TOP, Candidate, Glimpse, glimpse, mean_l1
 from engine.showing.framed import framed
-from engine.showing.frames.choice import (
-    TOP,
-    Candidate,
-    Glimpse,
-    errors,
-    glimpse,
-    mean_l1,
-    selection,
-)
+from engine.showing.frames.choice import errors, selection
 from engine.showing.frames.plan import (
     Cost,
     Odds,

@@ -273,7 +273,7 @@ def test_one_seed_round_by_round_is_warned_of_as_in_a_whole_run() -> None:
 
 
 def test_a_story_with_a_seed_used_before_is_warned_of_and_stamped() -> None:
-    from engine.widgets.stories import tell
+    from engine.demonstrating.watching import tell
 
     private = engine.Private(table_of())
     workload = engine.Workload.all_kway(private.domain, 1)

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from engine.completing.release import Release
-from engine.demonstrating.evaluation import Comparison, NotReleased, compare, evaluate
+from engine.demonstrating.evaluation import Comparison, NotReleased, compare
+from engine.demonstrating.watching import tell
 from engine.errors import DataError
-from engine.mechanisms.base import Run, run
+from engine.mechanisms.base import Run
 from engine.mechanisms.protocols import Mechanism
 from engine.samples import load_sample, sample_folder
 from engine.tables import Private
@@ -79,15 +80,14 @@ def record(
     """
     private = Private(load_sample(sample, *attributes))
     workload = Workload.all_kway(private.domain, degree)
-    done = run(
+    told = tell(
         mechanism, private, workload,
         epsilon=settings["epsilon"], delta=settings["delta"], seed=settings["seed"],
     )  # fmt: skip
-    evaluations = [evaluate(done.at(k), private) for k in range(len(done.rounds) + 1)]
-    shown = compare(done.release.estimate(*look), private)
+    shown = compare(told.run.release.estimate(*look), private)
     return Recorded(
-        sample, settings, done, tuple(e.mean_l1 for e in evaluations), evaluations[-1].records,
-        shown.attrs, frozen(shown.exact),
+        sample, settings, told.run, told.errors, int(private.marginal(()).values), shown.attrs,
+        frozen(shown.exact),
     )  # fmt: skip
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from engine.demonstrating.glimpses import Glimpse
 from engine.domain import Domain
-from engine.showing.frames.choice import Glimpse
 from engine.trace import RoundEnded
 
 

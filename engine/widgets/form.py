@@ -10,13 +10,14 @@ import ipywidgets as w
 
 import engine
 from engine import charts
+from engine.demonstrating.watching import Story, tell
 from engine.showing import html
 from engine.tables import CountSource, Private
 from engine.widgets.jobs import Job, Report, Runner
 from engine.widgets.player import Explorer
 from engine.widgets.screen import controls, refused, text, wide
 from engine.widgets.stills import WithStill
-from engine.widgets.stories import MECHANISMS, Story, tell
+from engine.widgets.stories import MECHANISMS
 
 _STYLE = {"description_width": "110px"}
 _OTHER = html.warning(

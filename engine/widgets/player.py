@@ -9,6 +9,7 @@ import ipywidgets as w
 
 import engine
 from engine import charts, views
+from engine.demonstrating.watching import Story, tell
 from engine.showing import html, pictures, sheets
 from engine.showing.figure import Figure
 from engine.showing.sheets import Sheet
@@ -17,7 +18,6 @@ from engine.tables import CountSource, Private
 from engine.types import AttributeSet
 from engine.widgets.screen import Screen, controls, text, together, wide
 from engine.widgets.stills import WithStill
-from engine.widgets.stories import Story, tell
 
 RELEASE_VIEW = "Release view: released and public values only."
 TEACHING_VIEW = "This view shows the real data. Nothing here is private. Do not share screenshots."

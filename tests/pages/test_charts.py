@@ -9,6 +9,7 @@ import pytest
 
 import engine
 from engine import charts, views
+from engine.demonstrating import watching
 from engine.types import AttributeSet
 from pages.parts.visit import session
 
@@ -29,12 +30,9 @@ def watched(degree: int = 2, *, attributes: int = 4, hostile: bool = False) -> s
     private = engine.Private(engine.Table.from_codes(codes, domain))
     workload = engine.Workload.all_kway(domain, degree)
     mechanism, rng = engine.AimGrem(completion="none"), engine.rehearsal_noise(0)
-    state, event = next(engine.rounds(mechanism, private, workload, rho=0.5, rng=rng))
-    run = session.Watched(
-        1, session.Settings("none", domain.names, epsilon=7.0), "", private, workload, mechanism,
-        event.rho_total, rng, 500, (session.Moment(state, event, 500.0),),
-    )  # fmt: skip
-    return run.stepped().stepped()
+    run = watching.begin(mechanism, private, workload, rho=0.5, rng=rng)
+    settings = session.Settings("none", domain.names, epsilon=7.0)
+    return session.watched(run, settings, "").stepped().stepped()
 
 
 def figures(run: session.Watched) -> Iterator[charts.Figure]:

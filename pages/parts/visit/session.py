@@ -1,24 +1,23 @@
-"""The run being watched: one for each visitor, kept round by round.
+"""The run being watched: one for each visitor, recorded round by round (``engine.demonstrating``).
 
-A run is a value. Stepping makes the next one from a copy of the random source and puts it in place
-by a single assignment, so whatever interrupts the script leaves either the run before or the run
-after the round. A step names the position it starts from (its token): asked twice, it is made once.
+The recording after a round is put in place by a single assignment, so whatever interrupts the
+script leaves either the run before or the run after the round. A step names the position it starts
+from (its token): asked twice, it is made once.
 """
 
 from __future__ import annotations
 
-import copy
 import itertools
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import streamlit as st
 
 import engine
-from engine import views
+from engine.demonstrating import watching
 from engine.exact import Exact
 from engine.mechanisms import catalogue
 from pages.parts.visit import samples, study
@@ -30,25 +29,6 @@ MECHANISMS: Mapping[str, catalogue.Entry] = catalogue.Listing("forms", lambda en
 
 Token: TypeAlias = tuple[int, int]
 _numbers = itertools.count(1)
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Moment(Exact):
-    """One position in the history of a run.
-
-    Args:
-        state: The mechanism's state: released values.
-        event: What led here.
-        error: Mean L1 error over the workload, records. Not private.
-        seen: How the round selected, if it did. Not private.
-        rng: The random source as it stood then; stepping copies it.
-    """
-
-    state: Any
-    event: engine.Event
-    error: float
-    seen: views.Glimpse | None = None
-    rng: Any = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -74,69 +54,23 @@ class Ghost(Exact):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Watched(Exact):
-    """A run and its history so far."""
+class Watched(watching.Recording):
+    """A recorded run and what it was started with.
+
+    Args:
+        number: Tells the runs of a server apart.
+        settings: What it was started with.
+        title: Of its table.
+    """
 
     number: int
     settings: Settings
     title: str
-    private: engine.Private
-    workload: engine.Workload
-    mechanism: Any
-    rho: Fraction
-    rng: Any
-    records: int
-    moments: tuple[Moment, ...]
 
     @property
     def token(self) -> Token:
         """Names this position; a step from it is made at most once."""
         return self.number, len(self.moments)
-
-    @property
-    def rounds(self) -> int:
-        """Rounds done."""
-        return len(self.moments) - 1
-
-    @property
-    def finished(self) -> bool:
-        """Whether no round is left."""
-        return bool(self.mechanism.done(self.moments[-1].state))
-
-    @property
-    def domain(self) -> engine.Domain:
-        """The domain."""
-        return self.workload.domain
-
-    @property
-    def most_rounds(self) -> int:
-        """At most about so many rounds; the exact number once it is known."""
-        started = self.moments[0].event
-        assert isinstance(started, engine.Started)
-        return self.rounds if self.finished else max(started.max_rounds, self.rounds)
-
-    def release(self, at: int) -> engine.Release:
-        """What could be released after round ``at``."""
-        release: engine.Release = self.mechanism.release(self.moments[at].state)
-        return release
-
-    def events(self, at: int) -> list[engine.Event]:
-        """Everything up to round ``at``."""
-        return [moment.event for moment in self.moments[: at + 1]]
-
-    def errors(self) -> list[float]:
-        """Mean L1 errors in records, one a moment. Not private."""
-        return [moment.error for moment in self.moments]
-
-    def stepped(self) -> Watched:
-        """The run with one more round."""
-        before = self.moments[-1].state
-        rng = copy.deepcopy(self.rng)
-        look = _insight(self.mechanism, before, self.private)
-        state, event = self.mechanism.step(before, self.private, rng)
-        seen = views.glimpse(look, self.workload, event.selected) if look else None
-        moment = Moment(state, event, _error(self, state), seen, rng)
-        return replace(self, rng=rng, moments=(*self.moments, moment))
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -202,22 +136,15 @@ def begin(settings: Settings) -> Watched:
     rng = engine.rehearsal_noise(settings.seed)
     table = samples.columns(settings.sample, settings.attributes)
     workload = settings.workload(table.domain)
-    private, mechanism = engine.Private(table), MECHANISMS[settings.mechanism].make()
-    state, event = next(engine.rounds(mechanism, private, workload, rho=rho, rng=rng))
-    assert isinstance(event, engine.Started)
-    started = Watched(
-        number=next(_numbers),
-        settings=settings,
-        title=samples.choices()[settings.sample].title,
-        private=private,
-        workload=workload,
-        mechanism=mechanism,
-        rho=event.rho_total,
-        rng=rng,
-        records=int(private.marginal(()).values),
-        moments=(),
-    )
-    return replace(started, moments=(Moment(state, event, _error(started, state), rng=rng),))
+    mechanism = MECHANISMS[settings.mechanism].make()
+    told = watching.begin(mechanism, table, workload, rho=rho, rng=rng)
+    return watched(told, settings, samples.choices()[settings.sample].title)
+
+
+def watched(told: watching.Recording, settings: Settings, title: str) -> Watched:
+    """Take a recording up as a run of this server."""
+    fields = {name: getattr(told, name) for name in watching.Recording.__dataclass_fields__}
+    return Watched(**fields, number=next(_numbers), settings=settings, title=title)
 
 
 def start(settings: Settings, *, rounds: int = 1) -> None:
@@ -296,20 +223,14 @@ def _predecessor(before: Watched, now: Watched) -> tuple[Ghost, ...]:
 def forked(run: Watched, at: int, *, times: float) -> Iterator[Ghost]:
     """Go on from round ``at`` with epsilon so many times as large; yields the curve as it grows.
 
-    What was spent stays spent, all that is left grows by one factor, and the random numbers are
-    those of the run itself. The run stays as it is.
-
     Raises:
         engine.EngineError: If the mechanism has no rounds left there, or epsilon becomes too large.
     """
     epsilon = times * run.settings.epsilon
     rho = Fraction(engine.rho_from(epsilon=epsilon, delta=run.settings.delta))
-    moment = run.moments[at]
-    state, rng = run.mechanism.with_budget(moment.state, rho=rho), copy.deepcopy(moment.rng)
-    label, errors = f"what if: ε = {epsilon:g} from round {at} on", [moment.error]
-    while not run.mechanism.done(state):
-        state, _ = run.mechanism.step(state, run.private, rng)
-        errors.append(_error(run, state))
+    label, errors = f"what if: ε = {epsilon:g} from round {at} on", [run.moments[at].error]
+    for error in run.forked(at, rho=rho):
+        errors.append(error)
         yield Ghost(label, at, tuple(errors), fork=True)
 
 
@@ -347,17 +268,3 @@ def spent_on(sample: str, table: int = 0) -> tuple[int, Fraction]:
     if run is not None and (run.settings.sample, run.settings.table) == (sample, table):
         spent.append(run.release(run.rounds).ledger.spent)
     return len(spent), sum(spent, Fraction(0))
-
-
-def _insight(mechanism: Any, state: Any, private: engine.Private) -> engine.Insight | None:
-    if not engine.selects(mechanism, state):
-        return None
-    return engine.insight(mechanism, state, private)
-
-
-def _error(run: Watched, state: Any) -> float:
-    """Mean L1 error in a state: from the scores where there are some, which is cheaper."""
-    look = _insight(run.mechanism, state, run.private)
-    if look is not None:
-        return views.mean_l1(look, run.workload)
-    return engine.evaluate(run.mechanism.release(state), run.private).mean_l1
