@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -273,8 +273,15 @@ def _root(above: int, below: int) -> int:
     return math.isqrt(above // below)
 
 
-def discrete_gaussian(count: int, *, variance: Fraction) -> NDArray[Any]:
+def discrete_gaussian(
+    count: int, *, variance: Fraction, between: Callable[[int], None] | None = None
+) -> NDArray[Any]:
     """Draw independent whole numbers, P(x) proportional to exp(-x² / (2 variance)).
+
+    Args:
+        count: How many.
+        variance: The parameter sigma².
+        between: Called from time to time with how many are drawn; what it raises ends the draw.
 
     Returns:
         int64, or Python integers where the variance is beyond what fits.
@@ -287,7 +294,7 @@ def discrete_gaussian(count: int, *, variance: Fraction) -> NDArray[Any]:
             "The noise variance is no fraction above 0; one is needed.", code="E_VARIANCE"
         )
     if not _VECTOR_RANGE[0] <= variance <= _VECTOR_RANGE[1]:
-        return np.array([_gaussian_one(variance) for _ in range(count)], dtype=object)
+        return np.array(list(_one_by_one(count, variance, between)), dtype=object)
     law, found, missing = _Gaussian.of(variance), [np.empty(0, dtype=np.int64)], count
     while missing > 0:
         # Always many at once, so that the time taken says little of any one number.
@@ -295,7 +302,18 @@ def discrete_gaussian(count: int, *, variance: Fraction) -> NDArray[Any]:
         proposed = _laplace(law.scale, tries)
         found.append(proposed[law.accepts(proposed)][:missing])
         missing -= len(found[-1])
+        if between is not None:
+            between(count - missing)
     return np.concatenate(found)
+
+
+def _one_by_one(
+    count: int, variance: Fraction, between: Callable[[int], None] | None
+) -> Iterator[int]:
+    for done in range(1, count + 1):
+        yield _gaussian_one(variance)
+        if between is not None:
+            between(done)
 
 
 def _gaussian_one(variance: Fraction) -> int:

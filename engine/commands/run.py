@@ -114,19 +114,20 @@ def _read_settings(path: Path) -> dict[str, Any]:
     return {**kept, "rho": rho, "mechanism": mechanism}
 
 
-def progress_bar(width: int = 30) -> Callable[[float, engine.Event], None]:
-    """Return what draws a bar on standard error."""
-    terminal, last = sys.stderr.isatty(), [-math.inf]
+def progress_bar(width: int = 30) -> Callable[[float, engine.Event | None], None]:
+    """Return what draws a bar on standard error; between two events it is told none."""
+    terminal, last, count = sys.stderr.isatty(), [-math.inf], [0]
 
-    def show(share: float, event: engine.Event) -> None:
+    def show(share: float, event: engine.Event | None) -> None:
         finished = isinstance(event, engine.Finished)
+        if event is not None:
+            count[0] = getattr(event, "round", None) or getattr(event, "rounds", 0)
         # Ten times a second on a terminal; one line at the end elsewhere.
         if not finished and (not terminal or time.monotonic() - last[0] < 0.1):
             return
         last[0] = time.monotonic()
         bar = "#" * round(width * share)
-        count = getattr(event, "round", None) or getattr(event, "rounds", 0)
-        line = f"[{bar:<{width}}] {share:6.1%} of the budget, round {count}"
+        line = f"[{bar:<{width}}] {share:6.1%} of the budget, round {count[0]}"
         print(f"\r{line}" if terminal else line, end="\n" if finished else "", file=sys.stderr)
 
     return show

@@ -91,7 +91,7 @@ def release(
     account: TableAccount,
     sampler: str = "engine",
     resume: str | None = None,
-    progress: Callable[[float, Event], None] | None = None,
+    progress: Callable[[float, Event | None], None] | None = None,
     cancel: Callable[[], bool] | None = None,
 ) -> Released:
     """Release marginals of a table under differential privacy, for good.
@@ -110,8 +110,9 @@ def release(
         account: The table's account: ``Account(path).table(name, secret=...)``.
         sampler: ``"engine"``, or ``"opendp"`` for OpenDP's samplers (the extra ``release``).
         resume: Name of an interrupted release (``account.unfinished``) to go on with.
-        progress: Called after each event with the share of the budget spent, and the event.
-        cancel: Asked after each event; once it says true the release ends, and is abandoned.
+        progress: Called with the share of the budget that is drawn: after each event with the
+            event, before each draw and several times a second in a long one with None.
+        cancel: Asked as often; once it says true the release ends, and is abandoned.
 
     Raises:
         OptionError: If the mechanism cannot be released, or the sampler is none.
@@ -129,17 +130,15 @@ def release(
     # From here on its true values are not shown, unless somebody says that it is public.
     looked = private.odometer.looked
     account.watch(private)
-    rng = AccountedNoise(opened, times=workload.domain.rows_per_person**2, sampler=sampler)
+    times = workload.domain.rows_per_person**2
+    course = _Course(float(rho / times), progress, cancel)
+    rng = AccountedNoise(opened, times=times, sampler=sampler, told=course.drawn)
     events: list[Event] = []
     state: Any = None
     try:
         for state, event in rounds(mechanism, private, workload, rho=rho, rng=rng):
             events.append(event)
-            if progress is not None:
-                ledger = mechanism.release(state).ledger
-                progress(float(ledger.spent / ledger.total), event)
-            if cancel is not None and not isinstance(event, Finished) and cancel():
-                raise CancelledError
+            course.event(float(mechanism.release(state).ledger.spent), event)
     except (DataError, OptionError, WorkloadError, CancelledError):
         # Refused, or not wanted any more: to be resumed by nobody.
         account.abandon(opened.release)
@@ -155,6 +154,37 @@ def release(
         account.spent, account.total, sampler, looked,
     )  # fmt: skip
     return Released(made, tuple(events), receipt)
+
+
+class _Course:
+    """Tells how far a release is, and ends it when asked to."""
+
+    def __init__(
+        self,
+        total: float,
+        progress: Callable[[float, Event | None], None] | None,
+        cancel: Callable[[], bool] | None,
+    ) -> None:
+        self._total, self._progress, self._cancel = total, progress, cancel
+        self._share = 0.0
+
+    def drawn(self, rho: float) -> None:
+        """So much of a record's rho is drawn."""
+        self._tell(rho, None)
+        if self._cancel is not None and self._cancel():
+            raise CancelledError
+
+    def event(self, rho: float, event: Event) -> None:
+        """Something happened; what is finished cannot be cancelled any more."""
+        self._tell(rho, event)
+        if self._cancel is not None and not isinstance(event, Finished) and self._cancel():
+            raise CancelledError
+
+    def _tell(self, rho: float, event: Event | None) -> None:
+        # Sums of floating-point numbers in another order: it never goes back.
+        self._share = max(self._share, min(rho / self._total, 1.0))
+        if self._progress is not None:
+            self._progress(self._share, event)
 
 
 def _check(mechanism: object, workload: Workload) -> None:

@@ -20,11 +20,13 @@ from numpy.typing import NDArray
 
 from engine.accounting import Charge
 from engine.errors import AccountError, OptionError
+from engine.exact_draws import discrete_gaussian
 from engine.exact_noise import ExactNoise, GridScores
 from engine.releasing.account import OpenRelease
 from engine.types import IntArray
 
 SAMPLERS = ("engine", "opendp")
+_AT_ONCE = 1 << 13
 
 
 def check_sampler(sampler: object) -> None:
@@ -49,10 +51,16 @@ class AccountedNoise(ExactNoise):
         opened: Where charges are written.
         times: How much more one person costs than one record.
         sampler: Whose discrete Gaussian and softmax: ``"engine"`` or ``"opendp"``.
+        told: Called before each draw, and from time to time in a long one, with the rho of a record
+            that is drawn so far; what it raises ends the draw, whose charge stands.
     """
 
-    def __init__(self, opened: OpenRelease, *, times: int, sampler: str = "engine") -> None:
+    def __init__(
+        self, opened: OpenRelease, *, times: int, sampler: str = "engine",
+        told: Callable[[float], None] | None = None,
+    ) -> None:  # fmt: skip
         super().__init__()
+        self._told, self._cost, self._costs = told, 0.0, 0.0  # of earlier draws, of this one
         check_sampler(sampler)
         self._opened, self._times, self._sampler = opened, times, sampler
         _, batches, drawn = opened.recorded()
@@ -92,6 +100,8 @@ class AccountedNoise(ExactNoise):
     def _drawn(
         self, rho: Fraction, draw: Callable[[], NDArray[Any]], *, shape: tuple[int, ...]
     ) -> NDArray[Any]:
+        self._cost, self._costs = self._cost + self._costs, float(rho)
+        self._tell(0.0)
         if self._drawn_before:
             values = unpacked(self._drawn_before.popleft())
             if values.shape != shape:
@@ -109,10 +119,14 @@ class AccountedNoise(ExactNoise):
         if now != [list(charge) for charge in before]:
             raise _other("it charged otherwise")
 
+    def _tell(self, share: float) -> None:
+        """Say how far it is: so much of this draw; random tries say nothing of the records."""
+        if self._told is not None:
+            self._told(self._cost + share * self._costs)
+
     def _gaussian(self, count: int, variance: Fraction) -> NDArray[Any]:
-        if self._sampler == "engine":
-            return super()._gaussian(count, variance)
-        return opendp_gaussian(count, variance)
+        draw = discrete_gaussian if self._sampler == "engine" else opendp_gaussian
+        return draw(count, variance=variance, between=lambda done: self._tell(done / count))
 
     def _chosen(self, scores: GridScores) -> int:
         if self._sampler == "engine":
@@ -158,15 +172,22 @@ def unpacked(content: bytes) -> NDArray[Any]:
 # -- OpenDP ---------------------------------------------------------------------------------------
 
 
-def opendp_gaussian(count: int, variance: Fraction) -> NDArray[Any]:
+def opendp_gaussian(
+    count: int, variance: Fraction, between: Callable[[int], None] | None = None
+) -> NDArray[Any]:
     """Draw from OpenDP's discrete Gaussian; its scale is a float, rounded to more noise."""
     dp = _opendp()
     scale = float(variance) ** 0.5
     while Fraction(scale) ** 2 < variance:
         scale = math.nextafter(scale, math.inf)
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="i64")
-    drawn = dp.m.make_gaussian(*space, scale=scale)([0] * count)
-    return np.array(drawn, dtype=np.int64)
+    gaussian, drawn = dp.m.make_gaussian(*space, scale=scale), np.empty(count, dtype=np.int64)
+    for start in range(0, count, _AT_ONCE):  # a quarter of a second each: it can be cancelled
+        part = drawn[start : start + _AT_ONCE]
+        part[:] = gaussian([0] * len(part))
+        if between is not None:
+            between(start + len(part))
+    return drawn
 
 
 def opendp_choice(scores: GridScores) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable
 from fractions import Fraction
@@ -16,9 +17,10 @@ from engine.errors import AccountError
 from engine.exact_noise import ExactNoise, GridScores
 from engine.releasing import source
 from engine.releasing.account import Account, TableAccount
-from engine.releasing.run import MECHANISMS, CancelledError, release
+from engine.releasing.run import MECHANISMS, CancelledError, Released, release
 from engine.trace import event_to_dict
 from tests.releasing.test_account import SECRET, account, charges, released, small
+from tests.support import make_domain
 
 __all__ = ["account"]  # a fixture
 
@@ -136,6 +138,44 @@ def test_a_cancelled_release_keeps_its_charges_and_frees_the_rest(account: Table
     assert account.spent < Fraction(engine.rho_from(epsilon=1.0, delta=1e-9)) / 2
 
 
+@pytest.mark.parametrize("sampler", ["engine", "opendp"])
+def test_a_long_draw_tells_how_far_it_is_and_ends_when_it_is_cancelled(
+    account: TableAccount, sampler: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One residual of many cells: nothing else happens for all of the budget."""
+    if sampler == "opendp":
+        pytest.importorskip("opendp")
+        monkeypatch.setattr(source, "_AT_ONCE", 500)
+    monkeypatch.setattr("engine.exact_draws._AT_ONCE", 1_000)
+    domain = make_domain([80, 80])
+    table, workload = engine.Table.from_codes([[1, 2]], domain), engine.Workload.all_kway(domain, 2)
+    told: list[tuple[float, bool]] = []
+
+    def asked(stop_at: float) -> Released:
+        told.clear()
+        return release(
+            engine.ResidualPlanner(), table, workload, epsilon=1.0, delta=1e-9, account=account,
+            sampler=sampler, progress=lambda share, event: told.append((share, event is None)),
+            cancel=lambda: told[-1][0] >= stop_at,
+        )  # fmt: skip
+
+    made = asked(2.0)
+    shares = [share for share, _ in told]
+    assert shares == sorted(shares)
+    assert len(told) - len(made.events) >= 6400 // 1000, "a draw of 6,241 numbers says nothing"
+    largest = max(b - a for a, b in itertools.pairwise(shares))
+    assert largest < 0.3, "too little is told between two events"
+    before, drawn = account.spent, []
+    monkeypatch.setattr(source, "packed", lambda values: drawn.append(values.size) or b"")
+    with pytest.raises(CancelledError):
+        asked(0.6)
+    # In the midst of the last and longest draw, of which nothing came.
+    assert told[-1][1]
+    assert max(drawn, default=0) < 6000
+    assert account.unfinished == ()
+    assert account.spent - before == made.receipt.rho_of_a_person, "all of it was charged before"
+
+
 class PowerError(Exception):
     """The machine stops."""
 
@@ -162,7 +202,7 @@ def test_an_interrupted_release_can_be_resumed_and_pays_again_only_for_what_was_
     events: list[Any] = []
     interrupted_after(draws, monkeypatch)
     with pytest.raises(PowerError):
-        released(account, progress=lambda _, event: events.append(event))
+        released(account, progress=lambda _, event: event and events.append(event))
     monkeypatch.undo()
     (name,) = account.unfinished
     again = released(account, resume=name)

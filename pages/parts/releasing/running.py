@@ -28,7 +28,6 @@ class Course:
 
     account: TableAccount
     share: float = 0.0
-    events: int = 0
 
 
 def job() -> Job[engine.Released] | None:
@@ -52,8 +51,9 @@ def begin(asked: Asked, account: TableAccount, resume: str | None = None) -> Non
             account.declare_public(public)
     course = Course(account)
 
-    def progress(share: float, event: engine.Event) -> None:
-        course.share, course.events = share, course.events + 1
+    def progress(share: float, event: engine.Event | None) -> None:
+        del event
+        course.share = share
 
     def make(stop: Callable[[], bool]) -> Iterator[engine.Released]:
         yield engine.release(
@@ -79,9 +79,14 @@ def watch() -> None:
         st.rerun()
         return
     course: Course = found.about
-    said = f"{100 * course.share:.0f} % of the budget spent, {course.events} steps"
+    said = f"{100 * course.share:.0f} % of the budget spent, {found.seconds:.0f} seconds"
+    if found.stopping:
+        said = "Cancelling: it ends with what it does just now."
     st.progress(min(1.0, course.share), text=turns.waiting(found.place) if found.place else said)
-    st.button("Cancel", key="release_cancel", icon=":material/stop:", on_click=found.cancel)
+    st.button(
+        "Cancel", key="release_cancel", icon=":material/stop:", on_click=found.cancel,
+        disabled=found.stopping,
+    )  # fmt: skip
     st.caption("Cancelled, it gives nothing away; what was charged until then stays charged.")
     live.ask_again(1.0)
 

@@ -82,6 +82,11 @@ class Job(Generic[T]):
         return not self.running and not self._progress.whole and self.error is None
 
     @property
+    def stopping(self) -> bool:
+        """Whether it was asked to stop, and has not yet."""
+        return self.running and self._progress.cancel.is_set()
+
+    @property
     def error(self) -> str | None:
         """Why it stopped by itself."""
         return self._progress.error
