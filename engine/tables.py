@@ -109,6 +109,7 @@ class Table(Exact):
     ) -> None:
         self._codes, self._domain = codes, domain
         self.odometer = odometer or Odometer()
+        self.odometer.of(domain.names, codes)
 
     @property
     def domain(self) -> Domain:

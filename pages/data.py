@@ -86,13 +86,13 @@ def own_table() -> None:
     if host.is_class():
         st.info(host.UPLOADS_OFF, icon=":material/school:")
         return
-    if not only.may_show():
-        return
     here = upload.current()
+    if not only.may_show(None if here is None else here.data):
+        return
     if here is None:
         _uploader()
         return
-    only.shown()
+    only.shown(here.data)
     reading.loaded(here)
     if here.problem is not None:
         st.error(plain(here.problem, longest=900), icon=":material/error:")
@@ -123,6 +123,8 @@ def _uploader() -> None:
     if file is None:
         return
     here = Upload(file.name, file.getvalue())
+    if not only.may_show(here.data):
+        return
     bar = st.progress(0.0, text="Reading …")
     here.read(lambda share: bar.progress(min(1.0, share), text="Reading …"))
     upload.keep(here)

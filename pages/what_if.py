@@ -63,15 +63,15 @@ def pair(asked: Changed) -> Pair:
     names = (_name(base), _changed_name(asked))
     if asked.change == "epsilon":
         rho = Fraction(engine.rho_from(epsilon=base.epsilon * asked.factor, delta=base.delta))
-        return Pair((first, replace(first, rho=rho)), same, (sets, sets), names, table.domain)
+        return Pair((first, first.changed(rho=rho)), same, (sets, sets), names, table.domain)
     if asked.change == "rows":
         more = engine.Private(comparison.repeat_table(table, 10))
-        settings = (first, replace(first, private=more))
+        settings = (first, first.changed(private=more))
         return Pair(settings, (first.private, more), (sets, sets), names, table.domain)
     if asked.change == "workload":
         workload = study.held(engine.Workload.all_kway(table.domain, asked.degree))
         judged = _both_answer(first.workload, workload)
-        settings = (first, replace(first, workload=workload))
+        settings = (first, first.changed(workload=workload))
         return Pair(settings, same, (judged, judged), names, table.domain)
     return _coarser(asked, table, first, names)
 
@@ -93,7 +93,7 @@ def _coarser(asked: Changed, table: engine.Table, first: Setting, names: tuple[s
     coarse = comparison.merge_table(table, merged)
     second = _setting(coarse, asked.base)
     sets = second.workload.marginals
-    settings = (replace(first, merged=merged), second)
+    settings = (first.changed(merged=merged), second)
     return Pair(settings, (second.private, second.private), (sets, sets), names, coarse.domain)
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import engine
 from engine import compiling
+from engine.odometer import MEMORY
 from tests.support import ALPHA, ROOT, SAMPLES
 
 __all__ = ["ALPHA"]
@@ -38,6 +39,13 @@ def loops_are_compiled() -> Iterator[None]:
     """
     with compiling.free_work(0):
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_table_is_known_yet() -> Iterator[None]:
+    """Tests share tables; what one of them released another may look at."""
+    yield
+    MEMORY.forget()
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import dataclasses
 import importlib
 import inspect
 import pickle
@@ -130,8 +131,25 @@ def test_every_class_of_the_pages_that_can_hold_an_exact_value_is_of_that_kind()
         if (node.name in exact or name in PAGES_SHOW_IT) and name not in PAGES_NOTHING:
             assert bases(node) & (exact | {"Exact"}), name
             said = [ast.unparse(part) for part in node.decorator_list]
-            assert all("eq=False" in part and "repr=False" in part for part in said), name
+            wanted = ("slots=True", "eq=False", "repr=False")
+            assert all(option in part for part in said for option in wanted), name
     assert PAGES_SHOW_IT | set(PAGES_NOTHING) <= set(found), "named, and not there"
+
+
+def test_no_exact_data_class_lists_its_fields_for_whoever_asks() -> None:
+    kinds = [kind for _, kind, _ in classes() if issubclass(kind, Exact)]
+    listing = [kind for kind in kinds if dataclasses.is_dataclass(kind)]
+    assert len(listing) > 10
+    for kind in listing:
+        with pytest.raises(TypeError, match="not listed"):
+            dataclasses.fields(object.__new__(kind))
+    marginal = engine.Private(
+        engine.Table.from_codes([[0], [1]], engine.Domain.from_sizes({"a": 2}))
+    ).marginal((0,))
+    for way in (dataclasses.asdict, dataclasses.astuple, dataclasses.replace):
+        with pytest.raises(TypeError, match="not listed"):
+            way(marginal)
+    assert marginal.changed(attrs=(1,)).values is marginal.values
 
 
 def test_a_curve_of_true_errors_beside_a_run_is_not_printed_pickled_or_compared() -> None:

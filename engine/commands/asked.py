@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,6 +16,8 @@ import engine
 from engine.mechanisms import catalogue
 
 DELTA = 1e-9
+ACCOUNT = "AIM_GREM_ACCOUNT"
+"""Says where the account is, for commands that are not told and for the app."""
 
 
 def add_domain(parser: argparse.ArgumentParser) -> None:
@@ -111,10 +114,18 @@ def domain_of(options: argparse.Namespace) -> engine.Domain:
     return engine.Domain.from_json(options.domain)
 
 
-def table_of(options: argparse.Namespace, domain: engine.Domain) -> engine.CountSource:
+def table_of(
+    options: argparse.Namespace, domain: engine.Domain, *, releasing: bool = False
+) -> engine.CountSource:
     """Read the table as the Data page does, under the domain file's choices and those given.
 
     What is no single file, or is asked for in batches, is not read but opened.
+
+    Args:
+        options: What was given.
+        domain: The declared domain.
+        releasing: Nothing that depends on the records is said then, how many there are least of
+            all: a table without any is released like another.
 
     Raises:
         DataError: If it cannot be read, or holds no record (``E_NO_ROWS``).
@@ -123,28 +134,70 @@ def table_of(options: argparse.Namespace, domain: engine.Domain) -> engine.Count
     from engine.ingest import Choices
 
     if options.in_batches or sources.is_named(options.table):
-        return _opened(options, domain)
+        return _opened(options, domain, releasing)
     source = sys.stdin.buffer.read() if options.table == "-" else options.table
     notes: list[str] = []
     kept = Choices.from_json(options.domain)
     table = engine.Table.from_file(source, domain, notes=notes, choices=kept, **reading_of(options))
-    _refuse_empty(table)
-    if not getattr(options, "quiet", False):
+    if not releasing:
+        _refuse_empty(table)
+    if not releasing and not getattr(options, "quiet", False):
         for sentence in notes:
             print(f"note: {sentence}", file=sys.stderr)
     return table
 
 
-def _opened(options: argparse.Namespace, domain: engine.Domain) -> engine.CountSource:
+def _opened(
+    options: argparse.Namespace, domain: engine.Domain, releasing: bool
+) -> engine.CountSource:
     from engine import sources
     from engine.ingest import Choices
 
     choices = replace(Choices.from_json(options.domain), **reading_of(options))
-    quiet = getattr(options, "quiet", False) or not sys.stderr.isatty()
+    quiet = releasing or getattr(options, "quiet", False) or not sys.stderr.isatty()
     told: dict[str, Any] = {} if quiet else {"progress": _tell_rows}
     source = sources.named(options.table, domain, choices, **told)
-    _refuse_empty(source)
+    if not releasing:
+        _refuse_empty(source)
     return source
+
+
+def add_account(parser: argparse.ArgumentParser) -> None:
+    """Ask which account knows what was released, and whether the table is public."""
+    parser.add_argument(
+        "--account", metavar="FILE",
+        help="refuse a table whose domain was released on this account; without it the "
+        f"environment's {ACCOUNT} is taken",
+    )  # fmt: skip
+    parser.add_argument(
+        "--public", metavar="WORDS", help="why such a table is public all the same, in words"
+    )
+
+
+def watched(
+    options: argparse.Namespace, domain: engine.Domain, table: engine.CountSource
+) -> engine.Private:
+    """Refuse to look at what an account says was released, unless somebody says it is public.
+
+    A table is known by its declared domain: the command is told no name and no secret.
+
+    Raises:
+        AccountError: If the account cannot be used.
+        DataError: If it is not said in words that the table is public (``E_PROTECTED``).
+    """
+    private = engine.Private(table)
+    where = options.account or os.environ.get(ACCOUNT)
+    if where:
+        from engine.releasing.account import Account  # SQLAlchemy: most do without
+
+        for known in Account(where).tables():
+            if domain.hash in known.domains:
+                if options.public:
+                    known.declare_public(options.public)
+                known.watch(private)
+    if options.public:
+        private.odometer.declare_public(options.public)
+    return private
 
 
 def _tell_rows(rows: int) -> None:

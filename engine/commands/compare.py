@@ -35,6 +35,7 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("--trials", type=int, default=3, help="runs of each (default 3)")
     parser.add_argument("--seed", type=int, default=0, help="of the first trial (default 0)")
+    asked.add_account(parser)
     parser.add_argument("--csv", metavar="FILE", help="write one line a trial")
     parser.add_argument("--json", action="store_true", help="print the means as JSON")
     parser.set_defaults(call=call)
@@ -49,7 +50,7 @@ def call(options: argparse.Namespace) -> int:
         raise engine.OptionError(f"--trials is {options.trials}; at least 1 is needed.")
     results = list(
         comparison.trials(
-            engine.Private(asked.table_of(options, domain)),
+            asked.watched(options, domain, asked.table_of(options, domain)),
             workload,
             comparison.contenders(*(key.replace("-", "_") for key in keys)),
             epsilons=options.epsilon or [1.0],

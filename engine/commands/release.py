@@ -68,7 +68,7 @@ def call(options: argparse.Namespace) -> int:
     out = Path(options.out)
     writing.check_free(out, force=options.force)
     domain = asked.domain_of(options)
-    workload, table = asked.workload_of(options, domain), asked.table_of(options, domain)
+    workload, table = asked.workload_of(options, domain), _table(options, domain)
     account = Account(options.account).table(
         options.name, secret=_secret(options), total=options.total
     )
@@ -90,6 +90,10 @@ def call(options: argparse.Namespace) -> int:
             (folder / name).write_text(text, encoding="utf-8", newline="")
     asked.say(_facts(released), _summary(released, out), as_json=options.json)
     return 0
+
+
+def _table(options: argparse.Namespace, domain: engine.Domain) -> engine.CountSource:
+    return asked.table_of(options, domain, releasing=True)
 
 
 def _secret(options: argparse.Namespace) -> str:

@@ -47,6 +47,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--postprocess", choices=sorted(bundle.POSTPROCESS), help="default: none")
     parser.add_argument("--settings", metavar="FILE", help="settings.json of a run to repeat")
     parser.add_argument("--seed", type=int, help="repeats the noise (it is not written anywhere)")
+    asked.add_account(parser)
     parser.add_argument("--out", required=True, help="folder for the results")
     parser.add_argument("--force", action="store_true", help="replace what the folder holds")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
@@ -64,7 +65,7 @@ def call(options: argparse.Namespace) -> int:
     try:
         run = engine.run(
             options.mechanism.make(),
-            asked.table_of(options, domain),
+            asked.watched(options, domain, asked.table_of(options, domain)),
             workload,
             **asked.budget_of(options),
             seed=options.seed,
@@ -116,7 +117,8 @@ def _read_settings(path: Path) -> dict[str, Any]:
 
 def progress_bar(width: int = 30) -> Callable[[float, engine.Event | None], None]:
     """Return what draws a bar on standard error; between two events it is told none."""
-    terminal, last, count = sys.stderr.isatty(), [-math.inf], [0]
+    terminal, last = sys.stderr.isatty(), [-math.inf]
+    count: list[Any] = [0]
 
     def show(share: float, event: engine.Event | None) -> None:
         finished = isinstance(event, engine.Finished)

@@ -122,7 +122,7 @@ class Recording(Exact):
         seen = glimpse(self.look, self.workload, event.selected) if self.look else None
         error, look = judged(self.mechanism, state, self.private, self.workload)
         moment = Moment(state, event, error, seen, rng)
-        return replace(self, rng=rng, moments=(*self.moments, moment), look=look)
+        return self.changed(rng=rng, moments=(*self.moments, moment), look=look)
 
     def forked(self, at: int, *, rho: Fraction) -> Iterator[float]:
         """Go on from round ``at`` under another whole budget; yield the error after each round.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -180,8 +180,8 @@ def _questioned(preview: Preview) -> Preview:
         for code in (*proposal.missing_codes, *proposal.may_be_missing)
     ]
     others["missing"] = tuple(dict.fromkeys([*others.get("missing", ()), *codes]))
-    return replace(
-        preview, warnings=(*preview.warnings, *asked), alternatives=MappingProxyType(others)
+    return preview.changed(
+        warnings=(*preview.warnings, *asked), alternatives=MappingProxyType(others)
     )
 
 

@@ -157,6 +157,13 @@ class TableAccount:
         return tuple(e.release for e in mine if e.kind == "open" and e.release not in ended)
 
     @property
+    def domains(self) -> frozenset[str]:
+        """Hashes of the domains with which releases of the table were begun."""
+        mine = [e for e in self.account.entries() if e.table_id == self.table_id]
+        begun = [e.note["settings"].get("domain_sha256", "") for e in mine if e.kind == "open"]
+        return frozenset(begun)
+
+    @property
     def statement(self) -> str | None:
         """Why the table is public, as it was said last; None if nobody said so."""
         return chain.statement_of(self.account.entries(), self.table_id)

@@ -25,6 +25,9 @@ COLUMNS = (
 
 Kind = Literal["table", "public", "open", "resume", "charge", "lost", "close", "abandon"]
 ENDS = ("close", "abandon")
+_DAY_ONLY = ("charge", "lost", "close")
+"""Told to the day: from second to second they would say how long each step took, which depends on
+the records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,8 @@ class Entry:
         release: Which release; empty for ``table``.
         rho: In terms of one person.
         note: What else belongs to it.
-        written: When, by the clock of the machine; nothing depends on it.
+        written: When, by the clock of the machine; of what happens during a release only the day.
+            Nothing depends on it.
         previous: Hash of the entry before.
         hash: Hash of all of this.
     """
@@ -96,6 +100,8 @@ def next_row(
     """Return the row that follows an ending."""
     number, previous = end
     written = datetime.now(UTC).isoformat(timespec="seconds")
+    if kind in _DAY_ONLY:
+        written = written[:10]
     entry = Entry(number + 1, kind, table_id, release, rho, note or {}, written, previous, "")
     return (*_plain(entry), hash_of(entry))
 

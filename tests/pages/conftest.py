@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from streamlit.testing.v1 import AppTest
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))  # as `streamlit run app.py` does
+
+from pages.parts.releasing import only  # noqa: E402
 
 
 def knows_the_frame() -> None:
@@ -37,6 +40,20 @@ def every_page_has_its_frame(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def app() -> AppTest:
     return AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+
+
+@pytest.fixture
+def app_again() -> AppTest:
+    """The same app in another tab."""
+    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+
+
+@pytest.fixture(autouse=True)
+def no_file_is_known_yet() -> Iterator[None]:
+    """A server remembers which files were shown or released; tests share them."""
+    yield
+    for known in only._FILES.values():
+        known.clear()
 
 
 @pytest.fixture

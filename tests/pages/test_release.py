@@ -120,6 +120,37 @@ def test_a_session_that_released_a_table_shows_no_rows_of_one_until_it_is_public
     assert [f for f in page.file_uploader if str(f.key).startswith("file_")]
 
 
+def test_another_tab_shows_no_rows_of_the_very_file_that_was_released(
+    page: AppTest, app_again: AppTest
+) -> None:
+    give(page)
+    open_account(page)
+    release(page)
+    app_again.switch_page("pages/data.py").run()
+    app_again.segmented_control(key="data_kind").set_value("own").run()
+    app_again.file_uploader(key="file_0").set_value(("p.csv", ROWS.encode(), "text/csv")).run()
+    assert "This very file was released" in shown(app_again)
+    assert "quokka" not in shown(app_again)
+    assert not app_again.dataframe
+    # Another file of the same kind is looked at as ever.
+    other = ROWS.replace("quokka", "wombat").encode()
+    app_again.file_uploader(key="file_0").set_value(("p.csv", other, "text/csv")).run()
+    assert "wombat" in shown(app_again) + str([d.value for d in app_again.dataframe])
+
+
+def test_a_receipt_says_if_another_tab_has_shown_the_file(
+    page: AppTest, app_again: AppTest
+) -> None:
+    app_again.switch_page("pages/data.py").run()
+    app_again.segmented_control(key="data_kind").set_value("own").run()
+    app_again.file_uploader(key="file_0").set_value(("p.csv", ROWS.encode(), "text/csv")).run()
+    give(page)
+    open_account(page)
+    release(page)
+    assert page.session_state["release_job"].done[0].receipt.looked
+    assert "had been looked at" in page.code[0].value
+
+
 def test_a_session_that_showed_rows_releases_none(page: AppTest) -> None:
     page.switch_page("pages/data.py").run()
     page.segmented_control(key="data_kind").set_value("own").run()

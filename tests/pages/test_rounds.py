@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
 import pickle
 from fractions import Fraction
 from typing import Any
@@ -114,7 +113,7 @@ def test_a_step_asked_for_twice_is_made_once(rounds: AppTest) -> None:
 def test_a_double_click_neither_loses_nor_repeats_a_round(
     rounds: AppTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = dataclasses.replace(visit(rounds))
+    here = visit(rounds).changed()
     monkeypatch.setattr(session, "visit", lambda: here)
     token = here.run.token
     assert session.advance(token)
@@ -256,4 +255,4 @@ def test_a_watched_run_neither_prints_nor_pickles_what_it_knows(rounds: AppTest)
         assert repr(held) == f"{type(held).__name__}(private)"
         with pytest.raises(TypeError, match="private"):
             pickle.dumps(held)
-        assert held != dataclasses.replace(held)
+        assert held != held.changed()

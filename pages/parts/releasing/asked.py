@@ -37,6 +37,7 @@ class Asked(Exact):
     mechanism: str
     own: bool
     name: str
+    marked: bytes = b""
 
     def make(self) -> Any:
         """The mechanism."""
@@ -49,6 +50,7 @@ class _Held(Exact):
 
     table: engine.Table
     name: str
+    marked: bytes = b""
 
 
 def asked() -> Asked | None:
@@ -87,7 +89,7 @@ def asked() -> Asked | None:
     if table is None or workload is None or budget is None:
         return None
     _promise(*budget, table.domain)
-    return Asked(table, workload, *budget, mechanism, kind == OWN, held.name)
+    return Asked(table, workload, *budget, mechanism, kind == OWN, held.name, held.marked)
 
 
 # -- the table ------------------------------------------------------------------------------------
@@ -170,10 +172,9 @@ def _read(declared: bytes, records: bytes) -> _Held:
             "Declare every attribute's values from what is known without looking.",
             code="E_DOMAIN_REQUIRED",
         )
+    # One without rows is released like another: that there are any is not said.
     table = engine.Table.from_file(records, domain, choices=choices)
-    if not table.records():
-        raise engine.DataError("The table has names and no rows. Give one with rows.")
-    return _Held(table, domain.title)
+    return _Held(table, domain.title, only.mark(records))
 
 
 # -- marginals and budget -------------------------------------------------------------------------

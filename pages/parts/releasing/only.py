@@ -2,9 +2,15 @@
 
 Rows that a session shows are seen by whoever then decides what to release; rows shown afterwards
 undo the promise. A sentence that says why the table is public lifts both.
+
+Of files that were shown or released, the server keeps a hash under a key of its own: another tab
+does not show what one has released, and a release says so if another tab has shown it.
 """
 
 from __future__ import annotations
+
+import hashlib
+import os
 
 import streamlit as st
 
@@ -21,16 +27,35 @@ _RELEASED_BEFORE = (
     "A table of your own was released in this session, so no rows of one are shown in it: not "
     "here, and on no other page. The examples stay open to all pages."
 )
+_RELEASED_ELSEWHERE = (
+    "This very file was released by this app, perhaps in another tab, so its rows are not shown."
+)
 
 
-def shown() -> None:
-    """Remember that rows of a visitor's own table were shown."""
+_KEY = os.urandom(32)
+_FILES: dict[str, set[bytes]] = {_SHOWN: set(), _RELEASED: set()}
+
+
+def mark(data: bytes) -> bytes:
+    """A hash of a file, which says nothing outside of this process and is written nowhere."""
+    return hashlib.blake2b(data, key=_KEY).digest()
+
+
+def shown(data: bytes) -> None:
+    """Remember that rows of a visitor's own table are shown."""
     st.session_state[_SHOWN] = True
+    _FILES[_SHOWN].add(mark(data))
 
 
-def released() -> None:
+def released(marked: bytes) -> None:
     """Remember that one is being released."""
     st.session_state[_RELEASED] = True
+    _FILES[_RELEASED].add(marked)
+
+
+def was_shown(marked: bytes) -> bool:
+    """Whether any session of this server has shown a file."""
+    return marked in _FILES[_SHOWN]
 
 
 def statement() -> str | None:
@@ -41,16 +66,18 @@ def statement() -> str | None:
 
 def may_release() -> bool:
     """Whether a table of one's own may be released; otherwise says why not, and what helps."""
-    return _allowed(_SHOWN, _SHOWN_BEFORE)
+    return _allowed(st.session_state.get(_SHOWN), _SHOWN_BEFORE)
 
 
-def may_show() -> bool:
-    """Whether rows of one may be shown; otherwise says why not, and what helps."""
-    return _allowed(_RELEASED, _RELEASED_BEFORE)
+def may_show(data: bytes | None = None) -> bool:
+    """Whether rows of one, or of this file, may be shown; otherwise says why not."""
+    if data is not None and mark(data) in _FILES[_RELEASED]:
+        return _allowed(True, _RELEASED_ELSEWHERE)
+    return _allowed(st.session_state.get(_RELEASED), _RELEASED_BEFORE)
 
 
-def _allowed(what: str, why_not: str) -> bool:
-    if not st.session_state.get(what) or statement() is not None:
+def _allowed(happened: object, why_not: str) -> bool:
+    if not happened or statement() is not None:
         return True
     st.warning(why_not, icon=":material/visibility_off:")
     with st.form("say_public", border=False):

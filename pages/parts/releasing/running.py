@@ -44,8 +44,10 @@ def begin(asked: Asked, account: TableAccount, resume: str | None = None) -> Non
     if asked.own:
         public = only.statement()
         if public is None:
-            only.released()
+            only.released(asked.marked)
             session.put_away()
+            if only.was_shown(asked.marked):  # in another tab: the receipt says so
+                asked.table.odometer.look()
         else:
             asked.table.declare_public(public)
             account.declare_public(public)
