@@ -17,6 +17,7 @@ import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Literal, NoReturn, cast
 
 import numpy as np
@@ -194,8 +195,11 @@ def rho_from(*, epsilon: float, delta: float) -> float:
     >>> round(rho_from(epsilon=1.0, delta=1e-9), 12)
     0.014973057674
     """
-    epsilon, delta = checked_epsilon(epsilon), checked_delta(delta)
+    return _rho_from(checked_epsilon(epsilon), checked_delta(delta))
 
+
+@lru_cache(maxsize=1024)  # a run asks for the same again and again; a millisecond each time
+def _rho_from(epsilon: float, delta: float) -> float:
     def rho_at(u: float) -> _Rounded:
         offset = _offset(u, delta)
         alpha = 1.0 + math.exp(u)
@@ -222,8 +226,11 @@ def epsilon_from(*, rho: float | Fraction, delta: float) -> float:
     >>> round(epsilon_from(rho=0.014973057674, delta=1e-9), 8)
     1.0
     """
-    cost, delta = float(checked_rho(rho)), checked_delta(delta)
+    return _epsilon_from(float(checked_rho(rho)), checked_delta(delta))
 
+
+@lru_cache(maxsize=1024)
+def _epsilon_from(cost: float, delta: float) -> float:
     def epsilon_at(u: float) -> _Rounded:
         offset = _offset(u, delta)
         linear = (1.0 + math.exp(u)) * cost

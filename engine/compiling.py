@@ -57,16 +57,21 @@ class Loop:
     Args:
         function: Written so that numba can compile it; it may call other loops.
         plain: What to run instead of it while nothing is compiled; by default the function itself.
-            It gives the same integers.
+        integers: Whether ``plain`` gives the same integers, and so may serve any call. Else it
+            differs by rounding, and serves the calls that would be interpreted.
     """
 
     __slots__ = ("__dict__", "_alike", "_compiled", "_plain", "function")
 
     def __init__(
-        self, function: Callable[..., Any], plain: Callable[..., Any] | None = None
+        self,
+        function: Callable[..., Any],
+        plain: Callable[..., Any] | None = None,
+        *,
+        integers: bool = False,
     ) -> None:
         self.function, self._plain = function, plain or function
-        self._alike = plain is not None
+        self._alike = integers
         self._compiled: Callable[..., Any] | None = None
         update_wrapper(self, function)
         _loops.append(self)
@@ -102,9 +107,9 @@ def compiled(function: F) -> F:
     return cast("F", Loop(function))
 
 
-def compiled_beside(plain: F) -> Callable[[F], F]:
+def compiled_beside(plain: F, *, integers: bool = False) -> Callable[[F], F]:
     """Make a function a ``Loop`` that has a NumPy form, run while nothing is compiled."""
-    return lambda function: cast("F", Loop(function, plain))
+    return lambda function: cast("F", Loop(function, plain, integers=integers))
 
 
 def _dispatcher(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -41,7 +41,7 @@ def _count_with_numpy(
         )
 
 
-@compiled_beside(_count_with_numpy)
+@compiled_beside(_count_with_numpy, integers=True)
 def count_cells(
     codes: NDArray[Any],
     axis_attr: IntArray,

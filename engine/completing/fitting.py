@@ -12,11 +12,12 @@ sweeps.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
 
-from engine.compiling import compiled
+from engine.compiling import compiled, compiled_beside
 from engine.types import AttributeSet, FloatArray
 
 TOLERANCE = 1e-10
@@ -38,7 +39,35 @@ def _scale(target: FloatArray, sums: FloatArray, factor: FloatArray) -> None:
             factor[i, j] = min(value, HUGE)
 
 
-@compiled
+def _fit_with_numpy(
+    ab: FloatArray, ac: FloatArray, bc: FloatArray, fa: FloatArray, fb: FloatArray, fc: FloatArray
+) -> int:
+    """``_fit`` with one call a step, for runs too small to be compiled."""
+    fb[:], fc[:] = 1.0 / ac.shape[1], 1.0
+    fa[:] = 0.0
+    total, before, sweep = float(ab.sum()), math.inf, 0
+    while True:
+        sums = np.einsum("ik,jk->ij", fb, fc)
+        gap = float(np.abs(fa * sums - ab).sum())
+        _scale_with_numpy(ab, sums, fa)
+        close = gap <= TOLERANCE * total
+        if sweep > 0 and (close or (sweep >= MIN_SWEEPS and gap > STALLED * before)):
+            return sweep
+        if sweep == MAX_SWEEPS:
+            return sweep
+        before = gap if sweep > 0 else math.inf
+        sweep += 1
+        _scale_with_numpy(ac, np.einsum("ij,jk->ik", fa, fc), fb)
+        _scale_with_numpy(bc, np.einsum("ij,ik->jk", fa, fb), fc)
+
+
+def _scale_with_numpy(target: FloatArray, sums: FloatArray, factor: FloatArray) -> None:
+    factor[:] = 0.0
+    np.divide(target, sums, out=factor, where=sums > TINY)
+    np.minimum(factor, HUGE, out=factor)
+
+
+@compiled_beside(_fit_with_numpy)
 def _fit(
     ab: FloatArray, ac: FloatArray, bc: FloatArray, fa: FloatArray, fb: FloatArray, fc: FloatArray
 ) -> int:

@@ -1,22 +1,20 @@
 """The loops over cells behind shrinkage, compiled: one pass each, without the interpreter lock.
 
-Their plain twins are in ``tests/reference/shrinking.py``.
+Those that small runs spend their time in have a NumPy form (``shrinking_small``), which serves
+where nothing is compiled. The plain twins of both are in ``tests/reference/shrinking.py``.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from engine.compiling import compiled
+from engine.compiling import compiled, compiled_beside
+from engine.completing import shrinking_small as small
+from engine.completing.shrinking_small import BINS, BINS_PER_OCTAVE, NEGLIGIBLE, OCTAVES
 from engine.types import FloatArray, IntArray
 
 _MOST_RAKINGS = 50
 _RAKED = 1e-8
-_NEGLIGIBLE = 1e-12
-"""Weights that no sum of them would show."""
-_OCTAVES, _BINS_PER_OCTAVE = 40, 8
-_BINS = _OCTAVES * _BINS_PER_OCTAVE
-"""Groups of cells by size, from 2^-40 of the largest on; the largest has one more."""
 
 
 def centered(table: FloatArray) -> FloatArray:
@@ -85,7 +83,7 @@ def evidence(
     """
     group = np.empty(noisy.size, dtype=np.int64)
     gain = np.empty((len(powers), len(relatives)))
-    ratio = np.empty((len(powers), _BINS + 1))
+    ratio = np.empty((len(powers), BINS + 1))
     groups = _evidence(
         np.ascontiguousarray(noisy).reshape(-1),
         np.ascontiguousarray(predicted).reshape(-1),
@@ -129,7 +127,7 @@ def _log_one_plus(value: float) -> float:
     return float(np.log(1.0 + value))
 
 
-@compiled
+@compiled_beside(small.gains)
 def _gains(
     ratio: FloatArray, relatives: FloatArray, energy: FloatArray, cells: FloatArray, out: FloatArray
 ) -> None:
@@ -150,7 +148,7 @@ def _gains(
             out[p, r] = total
 
 
-@compiled
+@compiled_beside(small.evidence)
 def _evidence(
     noisy: FloatArray,
     predicted: FloatArray,
@@ -169,17 +167,17 @@ def _evidence(
     cells = len(noisy)
     largest = predicted.max()
     # Sums of squares, numbers and sizes, by predicted size.
-    sums = np.zeros((3, _BINS + 1))
+    sums = np.zeros((3, BINS + 1))
     for k in range(cells):
-        size = max(predicted[k] / largest, 2.0**-_OCTAVES) if largest > 0 else 1.0
-        which = int((np.log2(size) + _OCTAVES) * _BINS_PER_OCTAVE)
+        size = max(predicted[k] / largest, 2.0**-OCTAVES) if largest > 0 else 1.0
+        which = int((np.log2(size) + OCTAVES) * BINS_PER_OCTAVE)
         group[k] = which
         sums[0, which] += noisy[k] * noisy[k]
         sums[1, which] += 1.0
         sums[2, which] += size
-    rank = np.zeros(_BINS + 1, dtype=np.int64)
+    rank = np.zeros(BINS + 1, dtype=np.int64)
     groups = 0
-    for which in range(_BINS + 1):
+    for which in range(BINS + 1):
         if sums[1, which] > 0:
             rank[which] = groups
             for kind in range(3):
@@ -205,7 +203,7 @@ def _evidence(
     return groups
 
 
-@compiled
+@compiled_beside(small.kept_of)
 def _kept_of(
     ratio: FloatArray, relatives: FloatArray, weights: FloatArray, out: FloatArray
 ) -> None:
@@ -214,14 +212,14 @@ def _kept_of(
         row = ratio[p]
         for r in range(len(relatives)):
             relative, weight = relatives[r], weights[p, r]
-            if weight < _NEGLIGIBLE:
+            if weight < NEGLIGIBLE:
                 continue
             for g in range(len(row)):
                 prior = relative * row[g]
                 out[g] += weight * (prior / (1.0 + prior))
 
 
-@compiled
+@compiled_beside(small.inner)
 def _inner(rows: FloatArray, others: FloatArray, out: FloatArray) -> None:
     whole = len(others) // 4 * 4
     for i in range(len(rows)):
@@ -244,7 +242,7 @@ def _inner(rows: FloatArray, others: FloatArray, out: FloatArray) -> None:
             out[i, j] = s
 
 
-@compiled
+@compiled_beside(small.center)
 def _center(cells: FloatArray, shape: IntArray) -> None:
     after = len(cells)
     mean = np.empty(len(cells))
@@ -276,7 +274,7 @@ def _center(cells: FloatArray, shape: IntArray) -> None:
                     row[k] -= sums[k]
 
 
-@compiled
+@compiled_beside(small.center_by)
 def _center_by(cells: FloatArray, weights: FloatArray, shape: IntArray, times: int) -> None:
     spare, total = np.empty(len(cells)), np.empty(len(cells))
     for _ in range(times):
@@ -340,7 +338,7 @@ def _rake(cells: FloatArray, rows: FloatArray, columns: FloatArray) -> None:
             break
 
 
-@compiled
+@compiled_beside(small.shrunk)
 def _shrunk(
     cells: FloatArray,
     gain: FloatArray,
