@@ -103,7 +103,10 @@ def _deployment(released: Released) -> dict[str, Any]:
         "basic": {
             "name": domain.title or "<name of the data product>",
             "data_curators": [
-                {"data_curator_name": "<who publishes it>", "data_curator_type": "<what they are>"}
+                {
+                    "data_curator_name": "<who publishes it>",
+                    "data_curator_type": "<Government, Industry or Nonprofit>",
+                }
             ],
             "description": f"{len(made.workload.weights)} marginals with {made.workload.cells} "
             "cells in all, and the residuals they follow from.",
@@ -122,7 +125,8 @@ def _deployment(released: Released) -> dict[str, Any]:
         "privacy_loss": {
             "privacy_unit": f"A person with up to {several}; a row is {unit}",
             "privacy_unit_details": f"Adjacent are {NEIGHBOURS}. A person may have up to "
-            f"{domain.rows_per_person}, which costs {domain.rows_per_person**2} times a record's.",
+            f"{several}, which costs {domain.rows_per_person**2} times what a record costs. The "
+            "number of records is protected, and not given.",
             "privacy_parameters": {"rho": rho, "epsilon": made.epsilon, "delta": made.delta},
             "privacy_parameters_details": f"rho = {made.rho_of_a_person} exactly; epsilon at the "
             "delta given follows from it, and curve.csv has others. All releases of this table "
@@ -133,18 +137,17 @@ def _deployment(released: Released) -> dict[str, Any]:
             "model_name": "Central",
             "model_name_details": "The custodian of the table runs the mechanism; nobody else sees "
             "the records.",
-            "actors": "<who sees what, and why they are trusted>",
+            "trust_assumptions": "The custodian sees the records, keeps the secret and the account "
+            "of releases, and is trusted. Readers are not: they may know all of the bundle, all "
+            "other releases, and every record but one person's. Who can watch the machine may see "
+            "how long it took, which is not protected. <Who else sees what.>",
             "release_type": "One release",
             "release_type_details": "<whether more releases are planned> All of them are charged "
             "to one account of the table, which has a total.",
             "data_source_type": "Static",
+            "data_source_type_details": "The table as it was when it was released.",
             "access_type": "Non-interactive",
-        },
-        "accounting": {
-            "composition": "Adaptive budgets under one total in zCDP: fractions, each charged "
-            "before its noise is drawn; an append-only account adds up all releases of a table.",
-            "post_processing": "Reconstruction, and completion where the settings name one: "
-            "functions of released values only.",
+            "access_type_details": "Readers get the bundle; nobody queries the table.",
         },
         "implementation": {
             "preprocessing_and_hyperparameter_tuning": (
@@ -157,7 +160,16 @@ def _deployment(released: Released) -> dict[str, Any]:
             "mechanisms": "Discrete Gaussian noise on whole numbers; exponential mechanism (exact "
             f"softmax). {made.mechanism}. Randomness from the operating system; no floating-point "
             f"noise. aim-grem-explorer {__version__}, sampler {released.receipt.sampler!r}.",
+            "composition": "Adaptive budgets under one total in zCDP: fractions, each charged "
+            "before its noise is drawn; an append-only account adds up all releases of a table.",
+            "post_processing": "Reconstruction, and completion where the settings name one: "
+            "functions of released values only.",
             "justification": "<how epsilon, delta and the workload were chosen>",
+            "utility": "index.csv gives the standard deviation of each marginal's noise where it "
+            "is known, as for measured marginals that were not completed.",
+            "additional_information": "verify.py in the bundle derives totals, precisions and "
+            f"estimates again without the program. Entry {released.receipt.entry[0]} of the "
+            "account ends this release.",
         },
         "administrative": {"status": "Draft", "registry_authors": ["<who wrote this>"], "tier": 3},
     }

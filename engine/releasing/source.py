@@ -7,6 +7,7 @@ paid for a second time.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import zlib
@@ -26,7 +27,7 @@ from engine.releasing.account import OpenRelease
 from engine.types import IntArray
 
 SAMPLERS = ("engine", "opendp")
-_AT_ONCE = 1 << 13
+_AT_ONCE, _DIGEST = 1 << 13, 16
 
 
 def check_sampler(sampler: object) -> None:
@@ -105,7 +106,7 @@ class AccountedNoise(ExactNoise):
         if self._drawn_before:
             values = unpacked(self._drawn_before.popleft())
             if values.shape != shape:
-                raise _other("what it drew has another shape")
+                raise _other("what it drew has another shape than")
             self._spend(rho)
             return values
         if self._pays_again:  # charged before the interruption, and its result is lost
@@ -117,7 +118,7 @@ class AccountedNoise(ExactNoise):
     def _check_same(self, charges: Sequence[Charge], before: Sequence[Sequence[Any]]) -> None:
         now = [[c.what, None if c.attrs is None else list(c.attrs), str(c.rho)] for c in charges]
         if now != [list(charge) for charge in before]:
-            raise _other("it charged otherwise")
+            raise _other("it charges otherwise than")
 
     def _tell(self, share: float) -> None:
         """Say how far it is: so much of this draw; random tries say nothing of the records."""
@@ -154,11 +155,19 @@ def packed(values: NDArray[Any]) -> bytes:
         if whole
         else np.ascontiguousarray(values, dtype="<i8").tobytes()
     )
-    return header + zlib.compress(body, 1)
+    content = header + zlib.compress(body, 1)
+    return hashlib.blake2b(content, digest_size=_DIGEST).digest() + content
 
 
 def unpacked(content: bytes) -> NDArray[Any]:
-    """Read what ``packed`` wrote."""
+    """Read what ``packed`` wrote.
+
+    Raises:
+        AccountError: If a bit of it is another (``E_RELEASE``).
+    """
+    digest, content = content[:_DIGEST], content[_DIGEST:]
+    if hashlib.blake2b(content, digest_size=_DIGEST).digest() != digest:
+        raise _other("what it drew is damaged in the account, unlike")
     header, _, rest = content.partition(b"\n")
     said, body = json.loads(header), zlib.decompress(rest)
     values: NDArray[Any] = (

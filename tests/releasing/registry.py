@@ -1,8 +1,10 @@
 """What OpenDP's registry of deployments accepts, as a JSON Schema of our own.
 
-After ``schemas/deployments-schema.yaml`` (July 2026) and ``tests/good_deployments/template.yaml``
-(later: curators are objects, status and tier stand in ``administrative``) of
-opendp/deployments-registry-data. Tier 3 wants every field of ``TIER_3`` filled.
+After ``schemas/deployments-schema.yaml`` of opendp/deployments-registry-data as it stands at its
+commit 057e5d81 (after July 2026: curators are objects; status and tier stand in ``administrative``,
+composition and post-processing in ``implementation``; actors are ``trust_assumptions``). Tier 3
+wants every field of ``TIER_3`` filled; the number of privacy units alone is left out, as N is
+private. Stricter than theirs: no field of a tier may be missing or empty.
 """
 
 from __future__ import annotations
@@ -36,7 +38,10 @@ TIER_3 = of(
             name=TEXT,
             data_curators={
                 "type": "array", "minItems": 1,
-                "items": of(data_curator_name=TEXT, data_curator_type=TEXT),
+                "items": of(
+                    data_curator_name=TEXT,
+                    data_curator_type=one_of("Government", "Industry", "Nonprofit"),
+                ),
             },
             description=TEXT,
             intended_use=TEXT,
@@ -70,18 +75,28 @@ TIER_3 = of(
         deployment_model=of(
             model_name=one_of("Local", "Central", "Shuffle", "Federated"),
             model_name_details=TEXT,
-            actors=TEXT,
+            trust_assumptions=TEXT,
             release_type=one_of("One release", "Many releases"),
             release_type_details=TEXT,
             data_source_type=one_of("Static", "Dynamic"),
+            data_source_type_details=TEXT,
             access_type=one_of("Interactive", "Non-interactive"),
+            access_type_details=TEXT,
         ),
-        accounting=of(composition=TEXT, post_processing=TEXT),
         implementation=of(
-            preprocessing_and_hyperparameter_tuning=TEXT, mechanisms=TEXT, justification=TEXT
+            preprocessing_and_hyperparameter_tuning=TEXT,
+            mechanisms=TEXT,
+            composition=TEXT,
+            post_processing=TEXT,
+            justification=TEXT,
+            utility=TEXT,
+            additional_information=TEXT,
         ),
         administrative=of(
-            status=one_of("Draft", "Pending"),
+            status=one_of(
+                "Converted", "Draft", "Pending", "Changes Required", "Approved",
+                "Approved (Update Requested)", "Approved (Pending)",
+            ),
             registry_authors={"type": "array", "minItems": 1, "items": TEXT},
             tier={"enum": [3]},
         ),
@@ -90,10 +105,11 @@ TIER_3 = of(
 
 FILLED = {
     "<name of the data product>": "Pets", "<who publishes it>": "A zoo",
-    "<what they are>": "Company", "<what it is for>": "Teaching", "<where>": "Europe",
+    "<Government, Industry or Nonprofit>": "Nonprofit",
+    "<what it is for>": "Teaching", "<where>": "Europe",
     "<sector>": "Education", "<year-month-day>": "2026-12-03", "<who wrote this>": "The curator",
     "<how epsilon, delta and the workload were chosen>": "By a vote",
-    "<Say so if any was.>": "", "<who sees what, and why they are trusted>": "The zoo's staff",
+    "<Say so if any was.>": "", "<Who else sees what.>": "The zoo's staff see the bundle only.",
     "<whether more releases are planned>": "No",
 }  # fmt: skip
 """What a curator writes, for each place that is left to them."""

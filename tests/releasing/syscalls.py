@@ -31,8 +31,13 @@ def require() -> None:
         pytest.skip("no strace on this machine (Debian: apt install strace)")
 
 
-def happening(what: str, work: Callable[[], int]) -> tuple[int, str]:
-    """Run in a forked process under ``strace --inject=what``; its exit code, and what was injected.
+def happening(what: str, work: Callable[[], int], trace: str = "") -> tuple[int, str]:
+    """Run in a forked process under ``strace --inject=what``; its exit code, and what was traced.
+
+    Args:
+        what: A call, and what happens at it.
+        work: What runs.
+        trace: Which calls are told: that one, if nothing is said.
 
     Raises:
         RuntimeError: If strace cannot attach.
@@ -49,8 +54,10 @@ def happening(what: str, work: Callable[[], int]) -> tuple[int, str]:
         finally:
             os._exit(code)
     os.close(ready)
-    calls = what.split(":", 1)[0]
-    command = ["strace", "-f", "-e", f"trace={calls}", "-e", f"inject={what}", "-p", str(child)]
+    told = trace or what.split(":", 1)[0]
+    command = ["strace", "-f", "-e", f"trace={told}", "-p", str(child)]
+    if not trace:
+        command[2:2] = ["-e", f"inject={what}"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as tracer:
         assert tracer.stderr is not None
         first = tracer.stderr.readline()

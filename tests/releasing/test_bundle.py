@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 import zipfile
@@ -186,10 +188,18 @@ def test_the_deployment_entry_is_one_of_tier_3_once_its_curator_has_filled_it(
     assert parameters["epsilon"] == release.epsilon
     assert parameters["rho"] == float(release.rho_of_a_person)
     assert release.domain.hash in found["deployment"]["dp_variant"]["data_domain"]
-    for part in ("privacy_loss", "dp_variant", "accounting", "implementation"):
-        without = {**found, "deployment": {**found["deployment"]}}
-        without["deployment"].pop(part)
-        assert not checker.is_valid(without)
+    for part, fields in registry.TIER_3["properties"]["deployment"]["properties"].items():
+        for field in (None, *fields["required"]):
+            without = copy.deepcopy(found)
+            without["deployment"].pop(part) if field is None else without["deployment"][part].pop(
+                field
+            )
+            assert not checker.is_valid(without), (part, field)
+    # Nothing is in it that the bundle's own files do not say: no time, no number of records.
+    assert "number_of_privacy_units" not in text
+    assert not re.search(
+        r"\d\d:\d\d|20\d\d-\d\d", text.replace(registry.FILLED["<year-month-day>"], "")
+    )
 
 
 def test_the_curve_is_what_rho_proves(made: dict[str, Released]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,17 @@ def test_kills_before_a_call_that_writes_leave_the_account_right(
     killed = kills.kill_at_calls(account, tmp_path / "log", call, numbers)
     assert killed == len(numbers), "not one came so far"
     kills.settled(account, tmp_path / "log")
+
+
+@pytest.mark.parametrize(("call", "number"), [("getrandom", 60), ("fcntl", 50), ("openat", 20)])
+def test_kills_before_any_other_call_leave_the_account_right(call: str, number: int) -> None:
+    syscalls.require()
+    account, log = kills.fresh()
+    work = kills.small_release(account, log)
+    code, _ = syscalls.happening(f"{call}:signal=KILL:when={number}", work)
+    assert code == -signal.SIGKILL, "it did not come so far"
+    check_never_too_little(account, log)
+    kills.settled(account, log)
 
 
 @pytest.mark.parametrize(

@@ -287,6 +287,20 @@ def test_draws_are_written_and_read_to_the_last_digit(values: np.ndarray) -> Non
     assert read.tolist() == values.tolist()
 
 
+def test_a_draw_that_is_damaged_in_the_account_is_not_taken_for_another() -> None:
+    written = source.packed(np.arange(12).reshape(3, 4))
+    for at in range(len(written)):
+        for broken in (written[:at], flipped(written, at)):
+            with pytest.raises(AccountError, match="damaged") as caught:
+                source.unpacked(broken)
+            assert caught.value.code == "E_RELEASE"
+
+
+def flipped(content: bytes, at: int) -> bytes:
+    """The same with one bit another."""
+    return content[:at] + bytes([content[at] ^ 4]) + content[at + 1 :]
+
+
 def test_opendp_s_samplers_serve_a_release_too(account: TableAccount) -> None:
     pytest.importorskip("opendp")
     made = released(account, sampler="opendp")

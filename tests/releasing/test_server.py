@@ -15,6 +15,7 @@ import pytest
 import engine
 from engine.errors import AccountError
 from engine.releasing.account import Account, TableAccount
+from tests.releasing import kills
 from tests.releasing.server import Server
 from tests.releasing.test_account import (
     SECRET,
@@ -170,6 +171,14 @@ def test_a_release_killed_between_statements_is_charged_for_all_it_drew(
         check_never_too_little(account, tmp_path / "log")
     assert run_until_killed(account, tmp_path / "log", lambda: None)
     check_never_too_little(account, tmp_path / "log")
+
+
+def test_a_connection_lost_at_a_statement_or_commit_pays_for_all_that_was_drawn(
+    server: Server, tmp_path: Path
+) -> None:
+    numbers = (9, 22, 39, 55)
+    address = server.new(f"account{next(_numbers)}")
+    assert kills.on_server(address, tmp_path / "log", numbers, kills.lose) == len(numbers)
 
 
 @pytest.mark.parametrize(
