@@ -87,7 +87,7 @@ ROOMS: dict[str, set[str]] = {
     "demonstrating": {*FLAT, "completing", "mechanisms", "exporting"},
     "showing": {*FLAT, "completing", "mechanisms", "exporting", "demonstrating"},
 }
-FACE = ("charts", "views", "", "commands", "__main__", "widgets")
+FACE = ("charts", "views", "report", "", "commands", "__main__", "widgets")
 """What users name, above every room; ``""`` is ``engine/__init__.py``."""
 ANY = "engine.(any)"
 Sources = Mapping[str, str]
@@ -162,7 +162,7 @@ def upward(known: Sources) -> list[str]:
 def _may(name: str, imported: str) -> bool:
     room, other = name.split(".")[0], imported.split(".")[0]
     if room in FACE:
-        # The top may name everything; charts and views stand below the package that offers them.
+        # The top may name everything; the other modules of the face stand below it.
         return room in ("", "commands", "__main__", "widgets") or other in ROOMS
     if other in FACE:
         return False

@@ -169,7 +169,7 @@ class Run:
 
 def rounds(
     mechanism: Mechanism[S],
-    table: CountSource | Private,
+    private: CountSource | Private,
     workload: Workload,
     *,
     epsilon: float | None = None,
@@ -189,7 +189,7 @@ def rounds(
 
     Args:
         mechanism: For example ``AimGrem.paper()`` or ``ResidualPlanner()``.
-        table: The private records, or ``Private(table)``, which keeps its counts for the next run.
+        private: The records, or ``Private(table)``, which keeps its counts for the next run.
         workload: The marginals wanted.
         epsilon: Budget as an (epsilon, delta) promise; needs ``delta``.
         delta: Its other half.
@@ -217,7 +217,7 @@ def rounds(
     Finished
     """
     _check_kinds(mechanism, workload)
-    private = table if isinstance(table, Private) else Private(table)
+    private = private if isinstance(private, Private) else Private(private)
     if rng is not None and seed is not None:
         raise OptionError("A seed and a source of randomness are given; one is needed. Drop one.")
     source = rehearsal_noise(seed) if rng is None else rng

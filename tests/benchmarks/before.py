@@ -65,9 +65,14 @@ def counting() -> Callable[[], object]:
 
 
 def ingesting() -> Callable[[], object]:
+    """Return the whole way: what was proposed when asked is found while reading today."""
     from engine import ingest
 
-    return lambda: [ingest.read(f"sample_data/{name}") for name in ("titanic.csv", "adult.csv.gz")]
+    def call() -> object:
+        preview = ingest.read("sample_data/adult.csv.gz")
+        return ingest.encode(preview, ingest.draft_domain(preview, *preview.labels))
+
+    return call
 
 
 def from_csv() -> Callable[[], object]:
@@ -86,7 +91,7 @@ CASES: dict[str, tuple[Callable[[], Callable[[], object]], int]] = {
     "adult, ResidualPlanner, epsilon 1": (lambda: run_of("adult_paper", 1.0, "planner"), 5),
     "counting all 3-way tables, adult": (counting, 10),
     "Table.from_csv, adult": (from_csv, 3),
-    "ingest.read, titanic and adult": (ingesting, 3),
+    "read, draft a domain, encode, adult": (ingesting, 3),
 }
 
 

@@ -1,0 +1,5 @@
+"""The report under the name that notebooks in bundles of the first version import."""
+
+from engine.exporting.report import report
+
+__all__ = ["report"]
