@@ -25,6 +25,7 @@ FLAT = (
     "codes",
     "compiling",
     "threads",
+    "jobs",
     "kernels",
     "axes",
     "residuals",

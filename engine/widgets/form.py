@@ -11,10 +11,11 @@ import ipywidgets as w
 import engine
 from engine import charts
 from engine.demonstrating.watching import Story, tell
+from engine.jobs import Job, Report
 from engine.showing import html
 from engine.tables import CountSource, Private
-from engine.widgets.jobs import Job, Report, Runner
 from engine.widgets.player import Explorer
+from engine.widgets.runner import Runner
 from engine.widgets.screen import controls, refused, text, wide
 from engine.widgets.stills import WithStill
 from engine.widgets.stories import MECHANISMS
@@ -185,10 +186,10 @@ class Setup(WithStill, w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         )
 
     def _ended(self, job: Job[object]) -> None:
-        if job.error is not None:
+        if job.raised is not None:
             self._changed()
             if not job.cancelled:
-                self._refuse(job.error)
+                self._refuse(job.raised)
             return
         story = job.result
         assert isinstance(story, Story)

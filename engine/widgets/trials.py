@@ -13,10 +13,11 @@ import ipywidgets as w
 import engine
 from engine import charts
 from engine.demonstrating.evaluation import NotReleased
+from engine.jobs import Job, Report
 from engine.showing import html
 from engine.showing.sheets import Sheet
 from engine.tables import CountSource, Private
-from engine.widgets.jobs import Job, Report, Runner
+from engine.widgets.runner import Runner
 from engine.widgets.screen import Screen, controls, refused, text, together, wide
 from engine.widgets.stills import WithStill
 from engine.widgets.stories import MECHANISMS
@@ -216,8 +217,8 @@ class Trials(WithStill, w.VBox):  # type: ignore[misc]  # ipywidgets has no type
 
     def _ended(self, job: Job[object]) -> None:
         self._draw()
-        if job.error is not None and not job.cancelled:
-            self._refuse(job.error)
+        if job.raised is not None and not job.cancelled:
+            self._refuse(job.raised)
         self.refresh_still()
 
     def _draw(self) -> None:

@@ -15,8 +15,8 @@ import engine
 w = pytest.importorskip("ipywidgets")
 
 from engine import widgets  # noqa: E402 - needs ipywidgets
+from engine.jobs import Job  # noqa: E402
 from engine.mechanisms import catalogue  # noqa: E402
-from engine.widgets.jobs import Job  # noqa: E402
 from engine.widgets.stories import MECHANISMS  # noqa: E402
 
 Instead = Callable[[str, Callable[[], Any]], None]
@@ -355,4 +355,4 @@ def test_nothing_computes_while_a_control_moves_and_everything_is_described(
 def test_a_job_that_ends_at_once_and_one_never_reporting_are_both_waited_for() -> None:
     job: Job[int] = Job(lambda report: 3)
     assert job.wait(10)
-    assert (job.result, job.error, job.cancelled) == (3, None, False)
+    assert (job.result, job.raised, job.cancelled) == (3, None, False)

@@ -1,68 +1,14 @@
-"""Long work in a thread, with progress and a way to stop it; the notebook stays usable."""
+"""A Run button for long work (``engine.jobs``): the notebook stays usable while it goes on."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import ipywidgets as w
 from IPython.core.getipython import get_ipython
 
-T = TypeVar("T")
-Report = Callable[[float, str], None]
-
-
-class CancelledError(Exception):
-    """Somebody asked the work to stop."""
-
-
-class Job(Generic[T]):
-    """One piece of work in a thread of its own.
-
-    Args:
-        work: Gets a function to call with the share done and a word on it, often; that call ends
-            the work when it was cancelled.
-    """
-
-    def __init__(self, work: Callable[[Report], T]) -> None:
-        self.share, self.word = 0.0, ""
-        self.result: T | None = None
-        self.error: BaseException | None = None
-        self._stop = threading.Event()
-        self._work = work
-        self._thread = threading.Thread(target=self._do, daemon=True)
-        self._thread.start()
-
-    def _do(self) -> None:
-        try:
-            self.result = self._work(self._report)
-        except BaseException as error:  # noqa: BLE001 - told by whoever asks for the result
-            self.error = error
-
-    def _report(self, share: float, word: str) -> None:
-        self.share, self.word = share, word
-        if self._stop.is_set():
-            raise CancelledError
-
-    def cancel(self) -> None:
-        """Ask the work to stop at its next report."""
-        self._stop.set()
-
-    @property
-    def cancelled(self) -> bool:
-        """Whether it was stopped before its end."""
-        return isinstance(self.error, CancelledError)
-
-    @property
-    def done(self) -> bool:
-        """Whether it ended, one way or another."""
-        return not self._thread.is_alive()
-
-    def wait(self, seconds: float | None = None) -> bool:
-        """Wait for the end; whether it came in time."""
-        self._thread.join(seconds)
-        return self.done
+from engine.jobs import Job, Report
 
 
 class Runner(w.HBox):  # type: ignore[misc]  # ipywidgets has no types
@@ -149,8 +95,8 @@ class Runner(w.HBox):  # type: ignore[misc]  # ipywidgets has no types
         job = self.job
         if job is None:
             return
-        done = job.done
-        self.bar.value, self.word.value = min(job.share, 1.0), job.word
+        done = not job.running
+        self.bar.value, self.word.value = job.share, job.word
         if not done:
             self._ticked()
             return
@@ -158,7 +104,7 @@ class Runner(w.HBox):  # type: ignore[misc]  # ipywidgets has no types
         self.run.disabled, self.cancel.disabled = not self._allowed, True
         if job.cancelled:
             self.bar.bar_style, self.word.value = "warning", "cancelled; what was done is kept"
-        elif job.error is not None:
+        elif job.raised is not None:
             self.bar.bar_style, self.word.value = "danger", "not finished"
         else:
             self.bar.value, self.bar.bar_style, self.word.value = 1.0, "success", "done"
