@@ -11,6 +11,7 @@ proves nothing.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,8 +37,8 @@ class Audit:
         divergence: What the Kullback-Leibler divergence over ten bins is at least, likewise; rho
             is at least that.
         alpha: Chance that a correct mechanism is accused.
-        passed: How often scores passed the threshold in the second half of the runs, on the larger
-            and the smaller table.
+        passed: How often scores passed rho's threshold in the second half of the runs, on the
+            larger and the smaller table.
     """
 
     runs: int
@@ -79,10 +80,9 @@ def judged(
         for kind in range(scores.shape[2])
         for threshold in np.unique(np.quantile(first[:, :, kind], QUANTILES)).tolist()
     ]
-    kind, best = max(tried, key=lambda t: _least(_counts(first[:, :, t[0]], t[1]), half, alpha)[0])
-    passed = _counts(second[:, :, kind], best)
-    # Threshold and bins share the chance of a false alarm.
-    least, least_epsilon = _least(passed, second.shape[1], alpha / 2, delta)
+    # Both thresholds and the bins share the chance of a false alarm.
+    passed, (least, _) = _best(0, tried, first, second, alpha=alpha / 4, delta=delta)
+    _, (_, least_epsilon) = _best(1, tried, first, second, alpha=alpha / 4, delta=delta)
     larger, smaller = second[0, :, -1], second[1, :, -1]
     divergence = max(
         _divergence(first[:, :, -1], larger, smaller, alpha=alpha / 4),
@@ -91,6 +91,24 @@ def judged(
     return Audit(
         scores.shape[1], promised, least, epsilon, delta, least_epsilon, divergence, alpha, passed
     )
+
+
+def _best(
+    which: int,
+    tried: Sequence[tuple[int, float]],
+    first: FloatArray,
+    second: FloatArray,
+    *,
+    alpha: float,
+    delta: float,
+) -> tuple[tuple[int, int], tuple[float, float]]:
+    """Choose what shows most of rho (0) or epsilon (1) on one half, and judge it on the other."""
+
+    def least(scores: FloatArray, kind: int, threshold: float) -> tuple[float, float]:
+        return _least(_counts(scores[:, :, kind], threshold), scores.shape[1], alpha, delta)
+
+    kind, threshold = max(tried, key=lambda one: least(first, *one)[which])
+    return _counts(second[:, :, kind], threshold), least(second, kind, threshold)
 
 
 def _divergence(chosen: FloatArray, one: FloatArray, other: FloatArray, *, alpha: float) -> float:

@@ -23,11 +23,15 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "audit", help="bound epsilon from below by many runs", description=__doc__
     )
-    parser.add_argument("--epsilon", type=float, default=4.0)
+    parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--delta", type=float, default=asked.DELTA)
     parser.add_argument("--runs", type=int, default=1000, help="on each table")
     parser.add_argument("--alpha", type=float, default=1e-3, help="chance of a false alarm")
     parser.add_argument("--fault", choices=sorted(auditing.FAULTS), default="none")
+    parser.add_argument(
+        "--strength", type=int, default=auditing.STRENGTH, metavar="TIMES",
+        help="of the fault: how much larger the budget is, or smaller the noise's variance",
+    )  # fmt: skip
     parser.add_argument("--mechanism", type=asked.mechanism, metavar="NAME", default=None)
     parser.add_argument("--json", action="store_true", help="print it as JSON")
     parser.set_defaults(call=call)
@@ -42,6 +46,7 @@ def call(options: argparse.Namespace) -> int:
         delta=options.delta,
         runs=options.runs,
         fault=options.fault,
+        strength=options.strength,
         alpha=options.alpha,
         progress=_progress if sys.stderr.isatty() else None,
     )

@@ -33,6 +33,8 @@ from engine.workload import Workload
 
 SIZES = (2, 3, 2)
 RECORDS = 12
+STRENGTH = 256
+"""So large that 500 runs prove more than epsilon = 1; a fault of 16 needs some thousands."""
 
 
 class _Rehearsing(ExactNoise):
@@ -45,13 +47,16 @@ class _Rehearsing(ExactNoise):
 
 
 class _LittleNoise(_Rehearsing):
-    """Planted: noise of a sixteenth of the variance."""
+    """Planted: noise with a small part of the variance."""
+
+    def __init__(self, strength: int) -> None:
+        super().__init__()
+        self._strength = strength
 
     def noisy(self, exact: IntArray, *, variance: Fraction, sensitivity: int) -> NDArray[Any]:
         self._spend(sensitivity / (2 * variance))
-        little: NDArray[Any] = exact + self._gaussian(exact.size, variance / 16).reshape(
-            exact.shape
-        )
+        noise = self._gaussian(exact.size, variance / self._strength)
+        little: NDArray[Any] = exact + noise.reshape(exact.shape)
         return little
 
 
@@ -63,15 +68,11 @@ class _NoNoiseOnTotals(_Rehearsing):
         return exact if exact.size == 1 else noisy
 
 
-class _Uncharged(_Rehearsing):
-    """Planted, with a budget 16 times as large as the promise: see ``audit``."""
-
-
-FAULTS: dict[str, Callable[[], _Rehearsing]] = {
-    "none": _Rehearsing,
+FAULTS: dict[str, Callable[[int], _Rehearsing]] = {
+    "none": lambda _: _Rehearsing(),
     "little noise": _LittleNoise,
-    "no noise on totals": _NoNoiseOnTotals,
-    "uncharged": _Uncharged,
+    "no noise on totals": lambda _: _NoNoiseOnTotals(),
+    "uncharged": lambda _: _Rehearsing(),  # with a larger budget than is promised: see ``audit``
 }
 """What can be planted. Wrong choices alone are not among them: the score sees measurements only."""
 
@@ -83,6 +84,7 @@ def audit(
     delta: float,
     runs: int = 1000,
     fault: str = "none",
+    strength: int = STRENGTH,
     alpha: float = 1e-3,
     progress: Callable[[float], None] | None = None,
 ) -> Audit:
@@ -94,6 +96,7 @@ def audit(
         delta: Its other half.
         runs: On each of the two tables; at least 100.
         fault: One of ``FAULTS``.
+        strength: How much larger the budget is than the promise, or the variance than the noise's.
         alpha: Chance that a correct mechanism is accused.
         progress: Called with the share done.
 
@@ -103,10 +106,12 @@ def audit(
     """
     if fault not in FAULTS:
         raise OptionError(f"There is no fault {fault!r}. Choose one of {', '.join(FAULTS)}.")
+    if strength < 1:
+        raise OptionError(f"A fault of strength {strength} is none; at least 1 is needed.")
     if runs < 100:
         raise OptionError(f"{runs} runs show nothing; at least 100 are needed.")
     promised = Fraction(rho_from(epsilon=epsilon, delta=delta))
-    budget = 16 * promised if fault == "uncharged" else promised
+    budget = strength * promised if fault == "uncharged" else promised
     domain = Domain.from_sizes({f"a{i}": n for i, n in enumerate(SIZES)})
     workload = Workload.all_kway(domain, 2)
     smaller = [[k % n for n in SIZES] for k in range(RECORDS)]
@@ -116,7 +121,7 @@ def audit(
     found: list[list[list[float]]] = [[], []]
     for k in range(runs):
         for private, scores in zip(tables, found, strict=True):
-            run = rounds(mechanism, private, workload, rho=budget, rng=FAULTS[fault]())
+            run = rounds(mechanism, private, workload, rho=budget, rng=FAULTS[fault](strength))
             scores.append(
                 score.of([m for _, e in run if not isinstance(e, Finished) for m in e.measurements])
             )

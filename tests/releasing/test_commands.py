@@ -169,8 +169,15 @@ def test_the_secret_may_come_from_the_environment(
 def test_the_audit_catches_each_planted_fault(
     fault: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["audit", "--runs", "240", "--fault", fault, "--epsilon", "8"]) == 1
-    assert "MORE THAN PROMISED" in capsys.readouterr().out
+    """Both bounds exceed their promises, and are shown beside them."""
+    assert main(["audit", "--runs", "240", "--fault", fault, "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["least_epsilon"] > found["epsilon"] == 1.0
+    assert max(found["least"], found["divergence"]) > found["promised"]
+    assert main(["audit", "--runs", "100", "--fault", fault]) in (0, 1)
+    assert (
+        "a correct mechanism is accused with probability 0.001 at most" in capsys.readouterr().out
+    )
 
 
 def test_the_audit_accuses_no_correct_mechanism_and_refuses_what_shows_nothing() -> None:
@@ -179,6 +186,8 @@ def test_the_audit_accuses_no_correct_mechanism_and_refuses_what_shows_nothing()
     assert 0 <= found.least <= found.promised
     with pytest.raises(OptionError, match="at least 100"):
         auditing.audit(engine.ResidualPlanner(), epsilon=1.0, delta=1e-9, runs=10)
+    with pytest.raises(OptionError, match="strength 0"):
+        auditing.audit(engine.ResidualPlanner(), epsilon=1.0, delta=1e-9, strength=0)
     with pytest.raises(OptionError, match="no fault"):
         auditing.audit(engine.ResidualPlanner(), epsilon=1.0, delta=1e-9, fault="x")
 
@@ -195,6 +204,20 @@ def test_the_audit_s_bounds_are_those_of_clopper_and_pearson() -> None:
     # A pair of coins that 1/2-zCDP allows just so: the bound does not exceed it.
     p, q = 0.7, 0.3
     assert evidence._renyi(p, q, 1.01) / 1.01 < 0.5
+
+
+def test_an_audit_accuses_a_mechanism_that_spends_all_it_may_no_more_often_than_it_says() -> None:
+    """Normal noise of just the promised rho: the hardest correct mechanism; 200 audits of it."""
+    rho, alpha, rng, accused = 0.5, 0.2, np.random.default_rng(1), {1.0: 0, 0.5: 0}
+    epsilon = engine.epsilon_from(rho=rho, delta=1e-9)
+    for share in accused:
+        for _ in range(200):
+            scores = rng.normal([[rho], [-rho]], (2 * rho * share) ** 0.5, (2, 400))[:, :, None]
+            found = evidence.judged(scores, promised=rho, epsilon=epsilon, delta=1e-9, alpha=alpha)
+            accused[share] += found.caught
+    # Expected are 40 at most, with a standard deviation of 5.7; and they see half the noise.
+    assert accused[1.0] <= 40
+    assert accused[0.5] > 100
 
 
 def test_bins_see_half_the_noise_and_accuse_no_right_one() -> None:
