@@ -120,21 +120,27 @@ def test_an_exact_choice_that_is_not_charged_is_refused(monkeypatch: pytest.Monk
 # -- T2: the change of measure ---------------------------------------------------------------------
 
 
-class Halved(ExactTape):
-    """Draws noise of half the variance that it says."""
+class Quartered(ExactTape):
+    """Draws noise of a quarter of the variance that it says."""
 
     def noisy(self, exact: np.ndarray, *, variance: Fraction, sensitivity: int) -> Any:
         drawn = super().noisy(exact, variance=variance, sensitivity=sensitivity)
         if self._source is None:
-            noise = exact_draws.discrete_gaussian(exact.size, variance=variance / 2)
+            noise = exact_draws.discrete_gaussian(exact.size, variance=variance / 4)
             drawn = self.results[-1] = exact + noise.reshape(exact.shape)
         return drawn
 
 
-def change_of_measure(kind: type[ExactTape], runs: int) -> np.ndarray:
-    """exp(-L) of many runs, L the log ratio of the claimed laws: its mean is 1 if they are true."""
+def change_of_measure(kind: type[ExactTape], runs: int, *, added: bool = False) -> np.ndarray:
+    """L, the log ratio of the claimed laws, of many runs: exp(-L) has mean 1 if they are true.
+
+    Runs on a table, and the laws that the same run has on one with a record less, or more.
+    """
     domain = make_domain([2, 3])
     codes = [[k % 2, k % 3] for k in range(11)]
+    other = codes[1:]
+    if added:
+        codes, other = other, codes
     workload = engine.Workload.all_kway(domain, 2)
     mechanism = engine.AimGrem(finish="rounds")
     found = []
@@ -143,8 +149,8 @@ def change_of_measure(kind: type[ExactTape], runs: int) -> np.ndarray:
         table = engine.Table.from_codes(codes, domain)
         play(mechanism, table, workload, rho=Fraction(1, 2), rng=tape)
         replay = tape.replay()
-        less = engine.Table.from_codes(codes[1:], domain)
-        play(mechanism, less, workload, rho=Fraction(1, 2), rng=replay)
+        neighbour = engine.Table.from_codes(other, domain)
+        play(mechanism, neighbour, workload, rho=Fraction(1, 2), rng=replay)
         found.append(log_ratio(tape, replay))
     return np.array(found)
 
@@ -157,11 +163,16 @@ def z_of_one(log_ratios: np.ndarray) -> float:
 
 @pytest.mark.slow
 def test_exact_runs_draw_from_the_laws_that_they_claim() -> None:
-    ratios = change_of_measure(ExactTape, 2_000)
-    assert abs(z_of_one(ratios)) < 5.3  # two-sided 1e-7
-    assert ratios.mean() <= 0.5 + 5 * ratios.std() / np.sqrt(len(ratios))
-    # About 15 standard errors off: 9 beyond the bar.
-    assert abs(z_of_one(change_of_measure(Halved, 2_000))) > 5.3
+    rho = 0.5
+    for added in (False, True):
+        ratios = change_of_measure(ExactTape, 1_000, added=added)
+        assert abs(z_of_one(ratios)) < 5.3  # two-sided 1e-7
+        assert ratios.mean() <= rho + 5.3 * ratios.std() / np.sqrt(len(ratios))
+        # What is drawn but not charged shows here alone: the laws are then as they are recorded.
+        squares = (ratios - ratios.mean()) ** 2
+        assert squares.mean() <= 2 * rho + 5.3 * squares.std() / np.sqrt(len(ratios))
+    # About 16 standard errors off: 10 beyond the bar.
+    assert abs(z_of_one(change_of_measure(Quartered, 400))) > 5.3
 
 
 # -- T8: non-interference --------------------------------------------------------------------------

@@ -32,6 +32,9 @@ def add(commands: Any) -> None:
         "--strength", type=int, default=auditing.STRENGTH, metavar="TIMES",
         help="of the fault: how much larger the budget is, or smaller the noise's variance",
     )  # fmt: skip
+    parser.add_argument(
+        "--pair", choices=sorted(auditing.PAIRS), default="full cell", help="where the record is"
+    )
     parser.add_argument("--mechanism", type=asked.mechanism, metavar="NAME", default=None)
     parser.add_argument("--json", action="store_true", help="print it as JSON")
     parser.set_defaults(call=call)
@@ -47,6 +50,7 @@ def call(options: argparse.Namespace) -> int:
         runs=options.runs,
         fault=options.fault,
         strength=options.strength,
+        pair=options.pair,
         alpha=options.alpha,
         progress=_progress if sys.stderr.isatty() else None,
     )

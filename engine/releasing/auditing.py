@@ -32,7 +32,9 @@ from engine.types import AttributeSet, FloatArray, IntArray
 from engine.workload import Workload
 
 SIZES = (2, 3, 2)
-RECORDS = 12
+PAIRS = {"full cell": (12, (1, 2, 1)), "empty cell": (12, (0, 0, 1)), "no records": (0, (0, 0, 0))}
+"""How many records the smaller table has, and which one more the larger: where others are, alone in
+its cell, and alone at all."""
 STRENGTH = 256
 """So large that 500 runs prove more than epsilon = 1; a fault of 16 needs some thousands."""
 
@@ -85,6 +87,7 @@ def audit(
     runs: int = 1000,
     fault: str = "none",
     strength: int = STRENGTH,
+    pair: str = "full cell",
     alpha: float = 1e-3,
     progress: Callable[[float], None] | None = None,
 ) -> Audit:
@@ -97,15 +100,18 @@ def audit(
         runs: On each of the two tables; at least 100.
         fault: One of ``FAULTS``.
         strength: How much larger the budget is than the promise, or the variance than the noise's.
+        pair: Which two tables, one of ``PAIRS``.
         alpha: Chance that a correct mechanism is accused.
         progress: Called with the share done.
 
     Raises:
-        OptionError: If there is no such fault, or there are too few runs.
+        OptionError: If there is no such fault or pair, or there are too few runs.
         BudgetError: If epsilon or delta is none.
     """
     if fault not in FAULTS:
         raise OptionError(f"There is no fault {fault!r}. Choose one of {', '.join(FAULTS)}.")
+    if pair not in PAIRS:
+        raise OptionError(f"There is no pair {pair!r}. Choose one of {', '.join(PAIRS)}.")
     if strength < 1:
         raise OptionError(f"A fault of strength {strength} is none; at least 1 is needed.")
     if runs < 100:
@@ -114,8 +120,8 @@ def audit(
     budget = strength * promised if fault == "uncharged" else promised
     domain = Domain.from_sizes({f"a{i}": n for i, n in enumerate(SIZES)})
     workload = Workload.all_kway(domain, 2)
-    smaller = [[k % n for n in SIZES] for k in range(RECORDS)]
-    record = [n - 1 for n in SIZES]
+    count, record = PAIRS[pair]
+    smaller = [[k % n for n in SIZES] for k in range(count)]
     tables = [Private(Table.from_codes(rows, domain)) for rows in ([*smaller, record], smaller)]
     score = _Score(tables[1], record, workload.closure)
     found: list[list[list[float]]] = [[], []]

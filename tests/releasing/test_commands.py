@@ -184,6 +184,14 @@ def test_the_audit_accuses_no_correct_mechanism_and_refuses_what_shows_nothing()
     found = auditing.audit(engine.ResidualPlanner(), epsilon=8.0, delta=1e-9, runs=240, alpha=1e-6)
     assert not found.caught
     assert 0 <= found.least <= found.promised
+    for pair in auditing.PAIRS:  # the adaptive one, whole
+        found = auditing.audit(
+            engine.AimGrem(completion="none"), epsilon=8.0, delta=1e-9, runs=100, alpha=1e-6,
+            pair=pair,
+        )  # fmt: skip
+        assert not found.caught
+    with pytest.raises(OptionError, match="no pair"):
+        auditing.audit(engine.ResidualPlanner(), epsilon=1.0, delta=1e-9, pair="x")
     with pytest.raises(OptionError, match="at least 100"):
         auditing.audit(engine.ResidualPlanner(), epsilon=1.0, delta=1e-9, runs=10)
     with pytest.raises(OptionError, match="strength 0"):
