@@ -8,6 +8,7 @@ from importlib import metadata
 import streamlit as st
 
 import engine
+from engine.releasing import words
 from pages.parts.drawing import text
 from pages.parts.navigation.frame import through_app
 from pages.parts.visit import samples
@@ -89,7 +90,7 @@ with left:
         "floating-point generator: anyone who knows the seed can subtract it. Do not publish "
         "results as a private release. One is made on the Release page, or from the shell with "
         "`python -m engine release`: exact noise, no seed, an account of all that the table has "
-        "cost; `.github/SECURITY.md` says what it promises.\n"
+        "cost. What it promises stands below.\n"
         "- **The screen.** What is marked ▲ *not private* compares with the records. *Hide what is "
         "not private* takes it all away.\n"
         "- **Time and memory.** How long a run takes is not protected.\n"
@@ -114,6 +115,18 @@ with right:
     st.header("Versions")
     st.code(environment(), language=None)
     st.caption("The button at its corner copies the environment, for a report of a fault.")
+
+st.header("What a private release promises")
+promised, against, outside = st.columns(3, gap="large")
+for column, title, said in (
+    (promised, "Promised", words.PROMISED),
+    (against, "To whom, against whom", words.TRUSTED),
+    (outside, "Not covered", words.NOT_COVERED),
+):
+    column.subheader(title)
+    column.markdown("\n".join(f"- {text.plain(one, longest=600)}" for one in said))
+st.markdown(f"**If you find a hole in it.** {text.plain(words.REPORT, longest=600)}")
+st.caption("The same words, with how each is tested: .github/SECURITY.md in the repository.")
 
 st.header("How to cite")
 st.markdown(f"The mechanism: {text.plain(PAPER)}. The software, with its version:")

@@ -7,8 +7,41 @@ from __future__ import annotations
 
 from engine.domain import Domain
 from engine.mechanisms import catalogue
+from engine.mechanisms.base import settings_of
 from engine.releasing.run import MECHANISMS, Released
 from engine.version import __version__
+
+PROMISED = (
+    "A release promises (ε, δ)-differential privacy to each person with at most the declared "
+    "number of rows, for neighbouring tables that differ by one added or removed row.",
+    "Noise is exact (whole numbers, randomness of the operating system, no seed), the cost is an "
+    "exact fraction, and an account on disk is charged before anything is drawn.",
+    "The number of records is measured like everything else, and no size, default or warning "
+    "depends on it.",
+    "A rehearsal promises nothing.",
+)
+"""What ``.github/SECURITY.md`` says too, in the same words: a test compares them."""
+TRUSTED = (
+    "The custodian of the table sees the records, holds the secret and the account, runs the "
+    "program, and is trusted.",
+    "Whoever declares the domain, workload, ε and δ must not have looked at the records to do so; "
+    "the program cannot see whether they did.",
+    "Readers of a bundle may know everything in it, all other releases, any other data, and all "
+    "records but one person's.",
+)
+NOT_COVERED = (
+    "Time and memory. How long a release takes depends on the records.",
+    "A custodian who goes round it: another account, another name or secret for the same people, "
+    "an older copy of the account file, an edited account whose hashes were computed anew.",
+    "Other data about the same people, and what can be learnt about everybody without any one row.",
+    "The machine: its random source, memory, swap, other users, a changed Python or NumPy.",
+    "The app as a server for people who do not trust each other: it is made for one person or one "
+    "group, on 127.0.0.1.",
+)
+REPORT = (
+    'Write to the maintainers in private: on the page of the repository choose "Security", then '
+    '"Report a vulnerability". You get an answer within 72 hours.'
+)
 
 
 def offered() -> tuple[catalogue.Entry, ...]:
@@ -55,14 +88,20 @@ def paragraph(released: Released) -> str:
         "neighbouring tables differ by one added or removed row. The promise follows from "
         f"ρ = {float(said.rho_of_a_person):.4g} of zero-concentrated differential privacy, each "
         "charge of which was recorded before its noise was drawn. The mechanism was "
-        f"{made.mechanism}: discrete Gaussian noise on whole numbers and exact softmax choices, "
-        f"with randomness of the operating system and no seed.{completed} Attributes and values "
-        f"were declared without looking at the records (SHA-256 {domain.hash[:16]}…), and the "
+        f"{_named(made.mechanism)}: discrete Gaussian noise on whole numbers and exact softmax "
+        f"choices, with randomness of the operating system and no seed.{completed} Attributes and "
+        f"values were declared without looking at the records (SHA-256 {domain.hash[:16]}…), and the "
         "number of records is protected too. All releases of this table so far cost "
         f"ρ = {float(said.spent):.4g} of at most {float(said.total):.4g}.{looked} "
         f"Running times are not protected. Software: aim-grem-explorer {__version__}; verify.py in "
         "the bundle derives the promise again without it."
     )
+
+
+def _named(settings: str) -> str:
+    """A mechanism by the catalogue's name, with its settings as they are in code."""
+    labels = [entry.label for entry in offered() if settings_of(entry.make()) == settings]
+    return f"{labels[0]}, with the settings {settings}" if labels else settings
 
 
 def _counted(number: int, word: str) -> str:

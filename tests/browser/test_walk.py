@@ -40,7 +40,9 @@ def walk(page: Any, title: str) -> None:
     go(page, TITLES[WALK[0][0]])
     for _, second in WALK:
         go(page, TITLES[second])
-        playwright.expect(strip).to_have_text(says)
+        # Release shows nothing of the study, which is there again on the next page.
+        shown = re.compile("No true value is shown") if second == "release" else says
+        playwright.expect(strip).to_have_text(shown)
         assert page.get_by_text("The settings are others now").count() == 0
     settled(page)
     sound(page)

@@ -13,8 +13,7 @@ from pages.parts.navigation.frame import PAGES
 from pages.parts.visit import samples, session, study
 from tests.pages.conftest import ROOT, texts
 
-NAMES = tuple(name for name, _, _ in PAGES if name != "release")
-"""All but Release, which has a study of its own: what is released was not looked at before."""
+NAMES = tuple(name for name, _, _ in PAGES)
 PAIRS = [(first, second) for first in NAMES for second in NAMES]
 EPSILON, MECHANISM = 2.5, "aim_grem_plain"
 OWN = ("".join(["fur,paws\n", *(f"f{i % 3},p{i % 2}\n" for i in range(90))])).encode()
@@ -66,6 +65,9 @@ def agrees(app: AppTest, page: str, sample: str) -> None:
     now = app.session_state["study"]
     assert (now.sample, now.epsilon, now.mechanism) == (sample, EPSILON, MECHANISM)
     strip = str(app.markdown[0].value).replace("\\", "")
+    if page == "release":
+        is_no_part_of_it(app, strip, sample)
+        return
     title = "praxis.csv" if sample == samples.OWN else samples.cards()[sample].title
     assert title in strip
     assert f"ε {EPSILON:g}" in strip
@@ -91,6 +93,17 @@ def agrees(app: AppTest, page: str, sample: str) -> None:
     if page not in SHOW_OTHERS:
         assert "education" not in drawn
         assert "Adult" not in texts(app)
+
+
+def is_no_part_of_it(app: AppTest, strip: str, sample: str) -> None:
+    """Release says nothing of the study: what is released was not looked at before."""
+    assert "No true value is shown on this page" in strip
+    said = texts(app) + "".join(w.value for w in app.warning)
+    assert "praxis" not in said
+    assert not app.get("vega_lite_chart")
+    assert not app.dataframe
+    if sample == samples.OWN:
+        assert "makes no private release" in said or "A release needs both" in said
 
 
 @pytest.mark.parametrize(("first", "second"), PAIRS)

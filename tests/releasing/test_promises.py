@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from engine.releasing import words
 from tests.support import ROOT
 
 TABLE = ROOT / "tests" / "releasing" / "README.md"
@@ -28,6 +29,21 @@ def test_every_test_that_is_named_for_a_promise_is_there_and_asserts_something()
         if not re.search(r"\bassert\b|pytest\.raises|settled|check_never_too_little", body):
             missing.append((kind, path, name))
     assert missing == []
+
+
+def plainly(text: str) -> str:
+    """Without marks and line breaks."""
+    return " ".join(re.sub(r"[*`]", "", text).replace("- ", " ").split())
+
+
+def test_the_page_about_says_the_same_words_as_the_page_on_security() -> None:
+    said = plainly((ROOT / ".github" / "SECURITY.md").read_text("utf-8"))
+    every = (*words.PROMISED, *words.TRUSTED, *words.NOT_COVERED, words.REPORT)
+    assert len(every) > 10
+    assert [one for one in every if plainly(one) not in said] == []
+    about = (ROOT / "pages" / "about.py").read_text("utf-8")
+    for name in ("PROMISED", "TRUSTED", "NOT_COVERED", "REPORT"):
+        assert f"words.{name}" in about
 
 
 def test_every_kind_has_its_tests_and_none_is_named_twice() -> None:
