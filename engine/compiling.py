@@ -78,17 +78,19 @@ class Loop:
 
     def __call__(self, *arguments: Any) -> Any:
         """Run it, compiled if there is too much to interpret."""
-        if self._interpreted(arguments):
+        cells = _small.get()
+        if cells is None or self._alike or _shown.get():
+            interpreted = self._interpreted(arguments)
+        else:
+            interpreted = cells <= _limits.workload
+        if interpreted:
             return self._plain(*arguments)
         return (self._compiled or self.compiled())(*arguments)
 
     def _interpreted(self, arguments: tuple[Any, ...]) -> bool:
-        """Whether there is so little to do: by sizes that are public."""
+        """Whether there is so little to do, outside of a run or while counting: by public sizes."""
         if _shown.get():
             return True
-        cells = _small.get()
-        if cells is not None and not self._alike:
-            return cells <= _limits.workload
         # Counting: both forms give the same integers, so each call may go by the number of records,
         # which is private. Nothing else may: released digits would tell it.
         most = _limits.counting if self._alike else _limits.call

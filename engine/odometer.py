@@ -119,6 +119,10 @@ class Memory:
                 known.clear()
 
 
+_AT_ONCE = 4096
+"""Charges that wait to be added up."""
+
+
 def _within(mine: Likeness, known: Sequence[Likeness]) -> bool:
     return bool(mine) and any(mine <= other for other in known)
 
@@ -130,8 +134,8 @@ class Odometer:
     """Counts every charge on a table once; branches of a fork add up."""
 
     __slots__ = (
-        "_columns", "_lock", "_looked", "_protected", "_public", "_runs", "_seeds", "_seen",
-        "_spent", "_tallies",
+        "_charged", "_columns", "_lock", "_looked", "_protected", "_public", "_runs", "_seeds",
+        "_seen", "_spent", "_tallies",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -140,6 +144,7 @@ class Odometer:
         self._columns: list[tuple[tuple[str, ...], weakref.ref[NDArray[Any]]]] = []
         self._seen: dict[str, bytes] = {}
         self._spent = Fraction(0)
+        self._charged: list[Fraction] = []  # and not yet added up: one sum of many costs less
         self._runs: set[str] = set()
         self._seeds: dict[int, set[object]] = {}
         self._tallies = threading.local()
@@ -160,7 +165,9 @@ class Odometer:
     def add(self, ledger: Ledger, charges: Sequence[Charge]) -> None:
         """Count charges that a ledger has taken."""
         with self._lock:
-            self._spent = exact_sum([self._spent, *(charge.rho for charge in charges)])
+            self._charged += [charge.rho for charge in charges]
+            if len(self._charged) > _AT_ONCE:
+                self._add_up()
             self._runs.add(ledger.run)
         for tally in self._listening():
             tally.charges.extend(charges)
@@ -173,7 +180,12 @@ class Odometer:
     def reading(self) -> Reading:
         """Return what all runs have cost so far."""
         with self._lock:
+            self._add_up()
             return Reading(self._spent, len(self._runs))
+
+    def _add_up(self) -> None:
+        self._spent = exact_sum([self._spent, *self._charged])
+        self._charged.clear()
 
     @contextmanager
     def listening(self, mine: Tally) -> Iterator[None]:

@@ -68,8 +68,10 @@ class Rescored(Exact, ABC):
         "_budgets",
         "_counts",
         "_log_weights",
+        "_most_noise",
         "_rebuild_always",
         "_scale",
+        "_scaled_for",
         "beliefs",
         "expected_noise",
         "largest_weight",
@@ -91,9 +93,11 @@ class Rescored(Exact, ABC):
         self.largest_weight = float(self.weights.max())
         # What every score's noise term is for sigma = 1.
         self.expected_noise = self.weights * (EXPECTED_ABSOLUTE * workload.layout.cells)
+        self._most_noise = float(self.expected_noise.max())
         self._log_weights: FloatArray = np.empty(len(workload.layout))
         self._budgets: Budgets | None = None
         self._scale = (0.0, 0.0)
+        self._scaled_for: tuple[Budgets, float, float] | None = None
         self._begin()
 
     @property
@@ -124,9 +128,16 @@ class Rescored(Exact, ABC):
         touched = self._refresh(beliefs, changes)
         self.beliefs = beliefs
         if self._budgets is not None:
-            before, self._scale = self._scale, self.scale(self._budgets)
-            self._weigh(touched if self._scale == before else slice(None))
+            known = (self._budgets, self.most_l1, self.l1_rounding)
+            same = known == self._scaled_for
+            if not same:
+                self._rescale(self._budgets)
+            self._weigh(touched if same else slice(None))
         return touched
+
+    def _rescale(self, budgets: Budgets) -> None:
+        self._budgets, self._scale = budgets, self.scale(budgets)
+        self._scaled_for = budgets, self.most_l1, self.l1_rounding
 
     def log_weights(self, budgets: Budgets) -> FloatArray:
         """``Scores.log_weights`` for these budgets, without scoring again what did not change.
@@ -135,7 +146,7 @@ class Rescored(Exact, ABC):
             Shape (candidates,), read-only; the next call to ``advance`` changes it.
         """
         if budgets != self._budgets:
-            self._budgets, self._scale = budgets, self.scale(budgets)
+            self._rescale(budgets)
             self._weigh(slice(None))
         # The closure starts with the total, which is no candidate.
         return frozen(self._log_weights[1:])
@@ -143,7 +154,7 @@ class Rescored(Exact, ABC):
     def scale(self, budgets: Budgets) -> tuple[float, float]:
         """How much noise counts in a score, and how much a score in a log weight."""
         noise = budgets.noise_share * noise_std(budgets.rho_measure)
-        most = float(self.expected_noise.max()) * noise / self.largest_weight
+        most = self._most_noise * noise / self.largest_weight
         rounded = rounding_of_scores(self.most_l1, self.l1_rounding, most)
         sensitivity = self.largest_weight * (1.0 + rounded)
         return noise, selection_epsilon(budgets.rho_select) / (2.0 * sensitivity)
@@ -206,7 +217,7 @@ class Candidates(Rescored):
         self._errors = Errors(self.workload.layout, self._minus_counts(), unit=unit)
         if fitting:
             self._errors.update(self.beliefs.changes_since(Beliefs()))
-        self._cut(slice(None))
+        self._cut()
 
     @property
     def l1(self) -> FloatArray:
@@ -233,11 +244,11 @@ class Candidates(Rescored):
             touched = self._errors.rebuild(beliefs, self._minus_counts())
         else:
             touched = self._errors.update(changes)
-        self._cut(touched)
+        self._cut()
         return touched
 
-    def _cut(self, at: IntArray | slice) -> None:
-        self._errors.l1[at] = np.minimum(self._errors.l1[at], self.most_l1)
+    def _cut(self) -> None:
+        np.minimum(self._errors.l1, self.most_l1, out=self._errors.l1)
 
     def _minus_counts(self) -> FloatArray:
         minus: FloatArray = np.negative(self._counts, dtype=np.float64, casting="unsafe")
