@@ -14,7 +14,9 @@ from engine.completing.release import Release
 from engine.demonstrating.evaluation import Comparison, Evaluation
 from engine.errors import OptionError
 from engine.exporting import bundle as export
-from engine.exporting.report import bars, facts, figure, label, page, table
+from engine.exporting.drawn import bars, label
+from engine.exporting.report import facts, figure, gallery, page, table
+from engine.exporting.report_page import filled
 from engine.trace import Event
 
 MARK = "TEACHING - not private"
@@ -131,6 +133,6 @@ def _report(
         for c in comparisons
         if len(c.attrs) == 1
     ]
-    singles = f'<h2>Released and true (diamonds)</h2><div class="grid">{"".join(drawn)}</div>'
-    errors = f"<h2>True errors, worst first</h2>{table(header, rows, numbers=2)}"
+    singles = gallery("Released and true (diamonds)", drawn)
+    errors = filled("titled", title="True errors, worst first", body=table(header, rows, numbers=2))
     return page(f"{MARK}: a run beside the truth", [WHY], [facts(release, events), singles, errors])

@@ -8,13 +8,12 @@ trust.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
-from jinja2 import DictLoader, Environment, StrictUndefined, Template
 from markupsafe import Markup
 from markupsafe import escape as escaped
 
+from engine.exporting.markup import filling
 from engine.showing.badges import MARKS
 from engine.showing.badges import NOT_PRIVATE as NOT_PRIVATE
 from engine.showing.badges import PUBLIC as PUBLIC
@@ -57,14 +56,11 @@ background:{{ colour }};width:{{ width }}px"></span>""",
 }
 
 
-@lru_cache(maxsize=1)
-def _environment() -> Environment:
-    return Environment(loader=DictLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined)
+_filled = filling(_TEMPLATES)
 
 
 def _made(name: str, **values: Any) -> Markup:
-    template: Template = _environment().get_template(name)
-    return Markup(template.render(**values).strip())  # Jinja2 escaped what goes in
+    return Markup(_filled(name, **values).strip())  # it is HTML, without the ends of its lines
 
 
 def escape(text: object, *, longest: int = _LONGEST) -> Markup:
