@@ -28,7 +28,7 @@ def filling(templates: Mapping[str, str]) -> Callable[..., Markup]:
             loader=loader, autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True
         )
 
-    def filled(name: str, **values: Any) -> Markup:
+    def filled(name: str, /, **values: Any) -> Markup:
         return Markup(environment().get_template(name).render(**values))
 
     return filled

@@ -59,7 +59,7 @@ background:{{ colour }};width:{{ width }}px"></span>""",
 _filled = filling(_TEMPLATES)
 
 
-def _made(name: str, **values: Any) -> Markup:
+def _made(name: str, /, **values: Any) -> Markup:
     return Markup(_filled(name, **values).strip())  # it is HTML, without the ends of its lines
 
 

@@ -15,6 +15,8 @@ from typing import Any, Protocol
 from urllib.parse import quote
 from xml.etree import ElementTree
 
+from markupsafe import Markup
+
 from engine.showing import html
 from engine.showing.palette import GREY, TEXT
 
@@ -100,14 +102,14 @@ def image(figure: Drawn, *, width: int = WIDTH) -> str:
     size = float(root.attrib["width"]), float(root.attrib["height"])
     # Not base64: whoever searches a notebook for a text finds it in its pictures too.
     address = "data:image/svg+xml;charset=utf-8," + quote(drawn, safe=" =/:;,.()")
-    picture = (
-        f'<img alt="{html.escape(figure.alt, longest=600)}" src="{address}" '
-        f'width="{size[0]:g}" height="{size[1]:g}" '
-        f'style="display:block;width:100%;max-width:{width}px;height:auto">'
-    )
-    named = "".join(_named(place, text, size) for place, text in _places(root))
-    box = f"position:relative;max-width:{width}px"
-    return f'<div style="{box}">{picture}{named}</div>' if named else picture
+    picture = html.line(
+        '<img alt="{}" src="{}" width="{}" height="{}" '
+        'style="display:block;width:100%;max-width:{}px;height:auto">',
+        html.escape(figure.alt, longest=600), address, f"{size[0]:g}", f"{size[1]:g}", width,
+    )  # fmt: skip
+    named = Markup("").join(_named(place, text, size) for place, text in _places(root))
+    box = '<div style="position:relative;max-width:{}px">{}{}</div>'
+    return str(html.line(box, width, picture, named) if named else picture)
 
 
 _MOST_NAMED = 800
@@ -139,35 +141,39 @@ NAMED = "\u2060"
 """A mark whose description begins with this word joiner says what it is when pointed at."""
 
 
-def _named(place: _Place, text: str, size: tuple[float, float]) -> str:
+def _named(place: _Place, text: str, size: tuple[float, float]) -> Markup:
     sides = zip(("left", "top", "width", "height"), place, (size[0], size[1], *size), strict=True)
     style = ";".join(f"{side}:{100 * length / of:.2f}%" for side, length, of in sides)
     said = html.escape(text, longest=200)
-    return f'<span title="{said}" style="position:absolute;{style}"></span>'
+    return html.line('<span title="{}" style="position:absolute;{}"></span>', said, style)
 
 
 def card(figure: Drawn, *, width: int = WIDTH, caption: bool = True) -> str:
     """Return a figure with the sentence that says what is to be seen."""
-    said = html.escape(figure.alt, longest=600)
-    picture = image(figure, width=width) if can_draw() else f"<b>{html.escape(figure.title)}</b>"
-    if not can_draw():
-        picture += f" {html.badge(figure.badge)}"
+    if can_draw():
+        picture = Markup(image(figure, width=width))
+    else:
+        picture = html.line("<b>{}</b> {}", html.escape(figure.title), html.badge(figure.badge))
     small = "font-size:12.5px;opacity:.8;line-height:1.35;margin-top:2px"
-    below = f'<figcaption style="{small}">{said}</figcaption>' if caption or not can_draw() else ""
+    said = html.escape(figure.alt, longest=600)
+    below = html.line('<figcaption style="{}">{}</figcaption>', small, said)
     style = "margin:0 0 14px;font-family:system-ui,sans-serif;break-inside:avoid;min-width:0"
-    return f'<figure style="{style}">{picture}{below}</figure>'
+    shown = below if caption or not can_draw() else ""
+    return str(html.line('<figure style="{}">{}{}</figure>', style, picture, shown))
 
 
 def sheet(figures: Sequence[Drawn], *, width: int = WIDTH, captions: bool = True) -> str:
     """Return figures side by side: small ones in rows, as a strip, others in columns."""
-    cards = "".join(card(figure, width=width, caption=captions) for figure in figures)
+    cards = Markup("").join(
+        Markup(card(figure, width=width, caption=captions)) for figure in figures
+    )
     if width < WIDTH:
         columns = f"repeat(auto-fill,minmax(min({width}px,100%),1fr))"
         style = f"display:grid;grid-template-columns:{columns};gap:0 18px;max-width:1100px"
     else:
         columns = f"columns:{min(len(figures), 2)} {width - 50}px"
         style = f"{columns};column-gap:22px;max-width:{2 * width + 22}px"
-    return f'<div style="{style}">{cards}</div>'
+    return str(html.line('<div style="{}">{}</div>', style, cards))
 
 
 def mimebundle(figure: Drawn) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from markupsafe import Markup
 
 from engine.checking import expect
 from engine.demonstrating.evaluation import Comparison, compare
@@ -51,12 +52,13 @@ class Sheet:
 
     def html(self, *, captions: bool = True) -> str:
         """Return the sheet as HTML, its pictures inside."""
-        notes = " ".join(html.escape(note, longest=500) for note in self.notes)
-        return (
-            f'<div style="font-family:system-ui,sans-serif;font-size:14px;margin:4px 0 8px">'
-            f"<b>{html.escape(self.title, longest=120)}</b><br>{notes}</div>"
-            + pictures.sheet(self.figures, width=self.width, captions=captions)
-        )
+        notes = Markup(" ").join(html.escape(note, longest=500) for note in self.notes)
+        opening = html.line(
+            '<div style="font-family:system-ui,sans-serif;font-size:14px;margin:4px 0 8px">'
+            "<b>{}</b><br>{}</div>",
+            html.escape(self.title, longest=120), notes,
+        )  # fmt: skip
+        return str(opening) + pictures.sheet(self.figures, width=self.width, captions=captions)
 
     def __repr__(self) -> str:
         return "\n".join([self.title, *self.notes, *(f"- {f.alt}" for f in self.figures)])
