@@ -357,7 +357,11 @@ class Private(Exact):
 
         Raises:
             BudgetError: If the ledger refuses; nothing is counted then.
+            DataError: If a private release was made of the table, and this is a rehearsal
+                (``E_PROTECTED``).
         """
+        if getattr(rng, "rehearsal", False):
+            self.odometer.check_may_rehearse()
         longer = charged(ledger, rng, *charges)
         self.odometer.add(longer, charges)
         return longer

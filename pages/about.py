@@ -123,7 +123,7 @@ for column, title, said in (
     (against, "To whom, against whom", words.TRUSTED),
     (outside, "Not covered", words.NOT_COVERED),
 ):
-    column.subheader(title)
+    column.markdown(f"**{title}**")
     column.markdown("\n".join(f"- {text.plain(one, longest=600)}" for one in said))
 st.markdown(f"**If you find a hole in it.** {text.plain(words.REPORT, longest=600)}")
 st.caption("The same words, with how each is tested: .github/SECURITY.md in the repository.")
