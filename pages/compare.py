@@ -9,7 +9,8 @@ import streamlit as st
 from engine import charts
 from engine.demonstrating import comparison
 from engine.demonstrating.comparison import BASELINES, CONTENDERS, FINISHES, METRICS, Trial
-from engine.showing import contenders, versus
+from engine.errors import OptionError
+from engine.showing import contenders, fields, versus
 from pages.parts.comparing import address, away, running
 from pages.parts.drawing import figures, form, lecture, messages, text
 from pages.parts.navigation import host, live
@@ -41,7 +42,7 @@ def choose() -> None:
         form.attributes()
         form.degree()
         mechanisms = st.multiselect(
-            "Mechanisms", [key for key in CONTENDERS if key not in BASELINES],
+            fields.MECHANISMS.label, [key for key in CONTENDERS if key not in BASELINES],
             default=[HERO, "aim_grem_paper", RIVAL, "product"], key="compare_mechanisms",
             persist_state="session", format_func=lambda key: CONTENDERS[key].name,
             help="Equal split and Uniform are always compared with. “Full update” and the fixed "
@@ -68,12 +69,12 @@ def _how() -> tuple[str, int, int]:
         epsilons = st.text_input(
             "Values of ε", value=", ".join(f"{e:g}" for e in running.GRID),
             key="compare_epsilons", persist_state="session",
-            help="Several, with commas between them.",
+            help=fields.EPSILONS.help,
         )  # fmt: skip
     with second:
         trials = st.number_input(
-            "Trials", 1, running.MOST_TRIALS, 5, key="compare_trials", persist_state="session",
-            help="Each mechanism runs so often at each ε. Trial k has the same seed for all.",
+            fields.TRIALS.label, 1, running.MOST_TRIALS, 5, key="compare_trials",
+            persist_state="session", help=fields.TRIALS.help,
         )  # fmt: skip
     with third:
         seed = st.number_input(
@@ -88,12 +89,9 @@ def _try(
     now, attributes = study.here(), study.attributes()
     degree = now.degree
     try:
-        grid = tuple(sorted({float(part) for part in epsilons.replace(";", ",").split(",")}))
-    except ValueError:
-        st.session_state["compare_refusal"] = (
-            f"{epsilons!r} is no list of values of ε. Write numbers with commas between them, for "
-            "example 0.1, 1, 10."
-        )
+        grid = tuple(fields.budgets(epsilons))
+    except OptionError as error:
+        st.session_state["compare_refusal"] = str(error)
         st.rerun()
     if not attributes or degree > len(attributes):
         st.session_state["compare_refusal"] = (

@@ -150,6 +150,11 @@ class Trial(NotReleased):
         """What tells it apart: mechanism, epsilon and seed."""
         return (self.mechanism, self.epsilon, self.seed)
 
+    @property
+    def error(self) -> float:
+        """Mean L1 error divided by the number of records."""
+        return self.share("mean_l1")
+
     def share(self, metric: str) -> float:
         """Return one of ``metrics.METRICS`` divided by N (NaN without records)."""
         value = float(getattr(self, metric))

@@ -12,7 +12,7 @@ import engine
 from engine import charts
 from engine.demonstrating.watching import Story, tell
 from engine.jobs import Job, Report
-from engine.showing import html
+from engine.showing import fields, html
 from engine.tables import CountSource, Private
 from engine.widgets.player import Explorer
 from engine.widgets.runner import Runner
@@ -64,28 +64,30 @@ class Setup(WithStill, w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self.attributes = w.SelectMultiple(
             options=list(zip(names, range(len(names)), strict=True)),
             value=tuple(range(min(5, len(names)))), rows=min(len(names), 8),
-            description="Attributes", style=_STYLE, layout=_WIDE,
+            description=fields.ATTRIBUTES.label, style=_STYLE, layout=_WIDE,
             tooltip="Ctrl and click, or Shift and arrows, for several",
         )  # fmt: skip
         self.degree = w.Dropdown(
-            options=[(f"{k}-way", k) for k in (1, 2, 3, 4) if k <= len(domain)],
-            value=min(2, len(domain)), description="Tables over", style=_STYLE, layout=_WIDE,
-            tooltip="Ask for every table over this many attributes",
+            options=[(said, k) for k, said in fields.DEGREES.items() if k <= len(domain)],
+            value=min(2, len(domain)), description=fields.DEGREE.label, style=_STYLE, layout=_WIDE,
+            tooltip=fields.DEGREE.help,
         )  # fmt: skip
         self.epsilon = w.FloatText(
-            value=1.0, step=0.5, description="ε", continuous_update=False, style=_STYLE,
-            layout=_WIDE, tooltip="Smaller: more private. Larger: more accurate.",
+            value=1.0, step=0.5, description=fields.EPSILON.label, continuous_update=False,
+            style=_STYLE, layout=_WIDE, tooltip=fields.EPSILON.help,
         )  # fmt: skip
         self.delta = w.Text(
-            value="1e-9", description="δ", continuous_update=False, style=_STYLE, layout=_WIDE
-        )
+            value="1e-9", description=fields.DELTA.label, continuous_update=False, style=_STYLE,
+            layout=_WIDE, tooltip=fields.DELTA.help,
+        )  # fmt: skip
         self.seed = w.Text(
-            value="0", description="Seed", continuous_update=False, style=_STYLE, layout=_WIDE,
-            placeholder="empty: a new one", tooltip="Whoever knows it can subtract the noise",
+            value="0", description=fields.SEED.label, continuous_update=False, style=_STYLE,
+            layout=_WIDE, placeholder="empty: new noise", tooltip=fields.SEED.help,
         )  # fmt: skip
         self.mechanism = w.Dropdown(
-            options=list(MECHANISMS), description="Mechanism", style=_STYLE, layout=_WIDE
-        )
+            options=list(MECHANISMS), description=fields.MECHANISM.label, style=_STYLE,
+            layout=_WIDE, tooltip=fields.MECHANISM.help,
+        )  # fmt: skip
         self.cost, self.message = text(), text()
         self.runner = Runner("Run", work=self._work, ended=self._ended, refused=self._refuse)
         self._made_with: tuple[object, ...] | None = None
@@ -97,9 +99,9 @@ class Setup(WithStill, w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             field.observe(lambda _: self._changed(), "value")
         left = w.VBox([self.attributes, self.degree])
         right = w.VBox([self.epsilon, self.delta, self.seed, self.mechanism])
-        fields = w.HBox([left, right], layout=w.Layout(flex_flow="row wrap"))
+        rows = w.HBox([left, right], layout=w.Layout(flex_flow="row wrap"))
         self._place = w.VBox()
-        super().__init__([controls(fields, self.cost, self.runner, self.message), self._place])
+        super().__init__([controls(rows, self.cost, self.runner, self.message), self._place])
         self._say_cost()
 
     def start(self) -> Setup:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
+import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
-from itertools import product
 from typing import TYPE_CHECKING
 
 import ipywidgets as w
 
 import engine
 from engine import charts
-from engine.demonstrating.evaluation import NotReleased
+from engine.demonstrating.trials import Trial, trials
 from engine.jobs import Job, Report
-from engine.showing import html
+from engine.showing import fields, html
 from engine.showing.sheets import Sheet
 from engine.tables import CountSource, Private
 from engine.widgets.runner import Runner
@@ -31,26 +29,6 @@ NOTE = (
 )
 _STYLE = {"description_width": "110px"}
 _WIDE = wide(420)
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Trial(NotReleased):
-    """One run's true error. Not private.
-
-    Args:
-        mechanism: Its name.
-        epsilon: The budget.
-        seed: What the noise was drawn with.
-        error: Mean L1 error over the workload, divided by N.
-    """
-
-    mechanism: str
-    epsilon: float
-    seed: int
-    error: float
-
-    def __repr__(self) -> str:
-        return f"Trial({self.mechanism}, epsilon {self.epsilon:g}; not private, not for release)"
 
 
 def compare(
@@ -109,30 +87,30 @@ class Trials(WithStill, w.VBox):  # type: ignore[misc]  # ipywidgets has no type
         self._done: list[Trial] = []
         self._drawn = 0
         self.mechanisms = w.SelectMultiple(
-            options=list(MECHANISMS), rows=len(MECHANISMS), description="Mechanisms", style=_STYLE,
-            layout=_WIDE, tooltip="Ctrl and click, or Shift and arrows, for several",
+            options=list(MECHANISMS), rows=len(MECHANISMS), description=fields.MECHANISMS.label,
+            style=_STYLE, layout=_WIDE, tooltip="Ctrl and click, or Shift and arrows, for several",
         )  # fmt: skip
         self.epsilons = w.Text(
-            description="ε", continuous_update=False, style=_STYLE, layout=_WIDE,
-            tooltip="One or several numbers, with commas between",
+            description=fields.EPSILONS.label, continuous_update=False, style=_STYLE, layout=_WIDE,
+            tooltip=fields.EPSILONS.help,
         )  # fmt: skip
         self.count = w.BoundedIntText(
-            value=5, min=1, max=1000, description="Trials", continuous_update=False, style=_STYLE,
-            layout=_WIDE, tooltip="Runs for each mechanism and ε, with seeds 0, 1, 2, …",
+            value=5, min=1, max=1000, description=fields.TRIALS.label, continuous_update=False,
+            style=_STYLE, layout=_WIDE, tooltip=fields.TRIALS.help,
         )  # fmt: skip
         self.message = text()
         self.runner = Runner(
             "Run", work=self._work, ended=self._ended, refused=self._refuse, ticked=self._draw
         )
         self.screen = Screen(height, height)
-        fields = w.HBox(
+        chosen = w.HBox(
             [self.mechanisms, w.VBox([self.epsilons, self.count])],
             layout=w.Layout(flex_flow="row wrap"),
         )
         about = text(html.box("Compare", html.NOT_PRIVATE, NOTE))
         for field in (self.mechanisms, self.epsilons):
             field.observe(lambda _: self._check(), "value")
-        rows = controls(fields, self.runner, self.message)
+        rows = controls(chosen, self.runner, self.message)
         super().__init__([about, rows, self.screen.box])
 
     @property
@@ -168,7 +146,7 @@ class Trials(WithStill, w.VBox):  # type: ignore[misc]  # ipywidgets has no type
 
     def _settings(self) -> tuple[list[float], list[str]]:
         """The budgets and mechanisms asked for."""
-        budgets = _budgets(self.epsilons.value)
+        budgets = fields.budgets(self.epsilons.value)
         for epsilon in budgets:
             engine.rho_from(epsilon=epsilon, delta=self._delta)
         names = list(self.mechanisms.value)
@@ -189,31 +167,23 @@ class Trials(WithStill, w.VBox):  # type: ignore[misc]  # ipywidgets has no type
 
     def _work(self) -> Callable[[Report], None]:
         budgets, names = self._settings()
-        known = {(t.seed, t.epsilon, t.mechanism) for t in self._done}
-        # Seed by seed, so that whoever cancels has whole comparisons.
-        plan = [one for one in product(range(self.count.value), budgets, names) if one not in known]
-        self.message.value = ""
+        mechanisms, seeds = {name: MECHANISMS[name]() for name in names}, range(self.count.value)
+        done, self.message.value = tuple(self._done), ""
+        # In the order of the trials: seed by seed, so that whoever cancels has whole comparisons.
+        known = {trial.key for trial in done}
+        plan = [(n, e, s) for s in seeds for e in budgets for n in names if (n, e, s) not in known]
 
         def work(report: Report) -> None:
-            for k, (seed, epsilon, name) in enumerate(plan):
-                self._one(name, epsilon, seed, report, k, len(plan))
+            made = trials(
+                self._private, self._workload, mechanisms, epsilons=budgets, delta=self._delta,
+                seeds=seeds, done=done, cancelled=report.cancelled,
+            )  # fmt: skip
+            for k, (name, epsilon, _) in enumerate(plan):
+                report(k / len(plan), f"{k + 1} of {len(plan)}: {name}, ε {epsilon:g}")
+                self._done += itertools.islice(made, 1)
             report(1.0, "done")
 
         return work
-
-    def _one(self, name: str, epsilon: float, seed: int, report: Report, k: int, of: int) -> None:
-        word = f"{k + 1} of {of}: {name}, ε {epsilon:g}"
-        report(k / of, word)
-        with warnings.catch_warnings():
-            # Trials are paired: every mechanism has the same seeds, and nothing is released.
-            warnings.simplefilter("ignore", engine.RepeatedSeedWarning)
-            run = engine.run(
-                MECHANISMS[name](), self._private, self._workload, epsilon=epsilon,
-                delta=self._delta, seed=seed,
-                progress=lambda share, _: report((k + min(share, 0.99)) / of, word),
-            )  # fmt: skip
-        truth = engine.evaluate(run.release, self._private)
-        self._done.append(Trial(name, epsilon, seed, truth.mean_l1_normalized))
 
     def _ended(self, job: Job[object]) -> None:
         self._draw()
@@ -235,18 +205,3 @@ class Trials(WithStill, w.VBox):  # type: ignore[misc]  # ipywidgets has no type
         else:  # its text could quote data
             kind = type(error).__name__
             self.message.value = refused(RuntimeError(f"Stopped on an error of kind {kind}."))
-
-
-def _budgets(text: str) -> list[float]:
-    try:
-        budgets = sorted(
-            {float(part) for part in text.replace(";", ",").split(",") if part.strip()}
-        )
-    except ValueError:
-        budgets = []
-    if not budgets:
-        raise engine.OptionError(
-            "The list of ε holds no number, or something else; numbers with commas between are "
-            "needed. Write, for example, 0.1, 1, 10."
-        )
-    return budgets

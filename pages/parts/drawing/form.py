@@ -6,10 +6,11 @@ import streamlit as st
 
 import engine
 from engine.mechanisms import catalogue
+from engine.showing import fields
 from pages.parts.drawing import messages, text
 from pages.parts.visit import samples, session, study
 
-KWAYS = {1: "1-way", 2: "2-way", 3: "3-way", 4: "4-way"}
+KWAYS = fields.DEGREES
 
 
 def table() -> None:
@@ -25,8 +26,9 @@ def attributes() -> None:
     sample = study.here().sample
     names, few = samples.domain(sample).names, samples.choices()[sample].default_attributes
     st.multiselect(
-        "Attributes", list(names), wrap=True, format_func=named, **study.attributes_view()
-    )
+        fields.ATTRIBUTES.label, list(names), wrap=True, format_func=named,
+        **study.attributes_view(),
+    )  # fmt: skip
     with st.container(horizontal=True):
         st.button(
             f"All {len(names)} attributes", key="all_attributes", help="All of the table's.",
@@ -47,8 +49,8 @@ def named(name: str) -> str:
 def degree() -> None:
     """Every table over how many attributes."""
     st.selectbox(
-        "Tables over", list(KWAYS), format_func=KWAYS.__getitem__,
-        help="Ask for every table over this many attributes.", **study.view("degree"),
+        fields.DEGREE.label, list(KWAYS), format_func=KWAYS.__getitem__,
+        help=fields.DEGREE.help, **study.view("degree"),
     )  # fmt: skip
     messages.beside("degree")
 
@@ -56,25 +58,23 @@ def degree() -> None:
 def epsilon() -> None:
     """The budget."""
     st.number_input(
-        "ε", value=None, step=0.5, format="%g",
-        help="Smaller: more private. Larger: more accurate. Up to 1000.", **study.view("epsilon"),
+        fields.EPSILON.label, value=None, step=0.5, format="%g", help=fields.EPSILON.help,
+        **study.view("epsilon"),
     )  # fmt: skip
     messages.beside("epsilon")
 
 
 def delta() -> None:
     """Its other half."""
-    st.text_input(
-        "δ", help="How much may slip through ε's promise. Far below 1 ÷ the number of rows.",
-        **study.view("delta"),
-    )  # fmt: skip
+    st.text_input(fields.DELTA.label, help=fields.DELTA.help, **study.view("delta"))
     messages.beside("delta")
 
 
 def seed() -> None:
     """Whether the noise can be repeated."""
     st.number_input(
-        "Seed", value=None, min_value=0, step=1, placeholder="new noise", help=messages.SEED,
+        fields.SEED.label, value=None, min_value=0, step=1, placeholder="new noise",
+        help=fields.SEED.help,
         **study.view("seed"),
     )  # fmt: skip
     messages.beside("seed")
@@ -83,7 +83,7 @@ def seed() -> None:
 def mechanism() -> None:
     """Which mechanism runs."""
     st.selectbox(
-        "Mechanism", [entry.key for entry in catalogue.entries("forms")],
+        fields.MECHANISM.label, [entry.key for entry in catalogue.entries("forms")],
         format_func=study.mechanism_name, **study.view("mechanism"),
     )  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 import engine
+from engine.showing.fields import SEEDED as SEEDED
 from pages.parts.drawing import figures, lecture, text
 from pages.parts.visit import session
 
@@ -27,8 +28,6 @@ COMPLETED = (
     "Completed by maximum entropy: what was not measured is filled in, what was is shrunk towards "
     "it, and no count is negative."
 )
-SEEDED = "Fixed seed: anyone who knows it can subtract the noise."
-SEED = "Repeats the noise. Empty: new noise each time. " + SEEDED
 
 
 def banner() -> None:

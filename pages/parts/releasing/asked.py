@@ -14,6 +14,7 @@ from engine import views
 from engine.exact import Exact
 from engine.ingest import Choices
 from engine.releasing import words
+from engine.showing import fields
 from pages.parts.drawing import form, text
 from pages.parts.navigation import host
 from pages.parts.releasing import only
@@ -71,7 +72,7 @@ def asked() -> Asked | None:
     with middle:
         epsilon = st.number_input(
             "ε", value=1.0, step=0.5, format="%g", key="release_epsilon", persist_state="session",
-            help="Smaller: more private. Larger: more accurate.",
+            help=fields.EPSILON.help,
         )  # fmt: skip
     with right:
         delta = st.text_input(
