@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from numbers import Rational
 from typing import Literal, NoReturn, cast
 
 import numpy as np
@@ -91,7 +92,13 @@ class Ledger:
     _length: int
 
     def __init__(self, total: Fraction) -> None:
-        self._fill(total, Fraction(0), [], 0)
+        if isinstance(total, bool) or not isinstance(total, Rational) or total < 0:
+            raise BudgetError(
+                f"The ledger's total is {total!r}; a whole number or a Fraction of 0 or more is "
+                "needed, since charges are added exactly. Write Fraction(1, 10).",
+                code="E_RHO",
+            )
+        self._fill(Fraction(total), Fraction(0), [], 0)
         self._name(f"{_PROCESS}-{os.getpid()}-{next(_numbers)}", what_if=False)
 
     def _name(self, run: str, *, what_if: bool) -> None:
@@ -127,7 +134,14 @@ class Ledger:
         Raises:
             BudgetError: If the sum would exceed the total (``E_OVERSPEND``). Nothing is charged.
         """
-        costs = [charge.rho for charge in charges]
+        try:
+            costs = [charge.rho for charge in charges]
+        except AttributeError:
+            raise BudgetError(
+                "A ledger was given something that is no Charge; a Charge with its rho is needed. "
+                'Write Charge("measure", attrs, Fraction(1, 10)).',
+                code="E_RHO",
+            ) from None
         if any(cost.numerator < 0 for cost in costs):
             raise BudgetError("A charge is negative; costs are 0 or more.", code="E_OVERSPEND")
         spent = exact_sum([self.spent, *costs])

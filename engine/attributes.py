@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal
@@ -248,20 +248,24 @@ def _declared_labels(attribute: Attribute) -> Sequence[str]:
                 f"Attribute {attribute.name!r} has one text as its values; a list of texts is "
                 "needed. Put it into brackets."
             )
-        if not all(isinstance(value, str) for value in attribute.values):
+        listed = isinstance(attribute.values, Iterable)
+        if not listed or not all(isinstance(value, str) for value in attribute.values):
             raise DomainError(
-                f"Attribute {attribute.name!r} lists a value that is no text. Quote its values."
+                f"Attribute {attribute.name!r} lists a value that is no text; a list of texts is "
+                'needed. Write values=("f", "m").'
             )
         return attribute.values
     if attribute.bounds is not None:
-        if len(attribute.bounds) != 2:
+        if not isinstance(attribute.bounds, Sequence) or len(attribute.bounds) != 2:
             raise DomainError(
-                f"Attribute {attribute.name!r} has {len(attribute.bounds)} bounds; the first and "
-                "the last value are needed. Correct them."
+                f"Attribute {attribute.name!r} has bounds {attribute.bounds!r}; the first and the "
+                "last value are needed, as in (0, 99). Correct them."
             )
         return _integer_labels(attribute.name, *attribute.bounds)
-    edges = attribute.edges or ()
-    numbers = [float(edge) for edge in edges]
+    try:
+        numbers = [float(edge) for edge in attribute.edges or ()]
+    except (TypeError, ValueError):
+        numbers = []
     increasing = all(a < b for a, b in pairwise(numbers))
     if len(numbers) < 2 or not increasing or not all(map(math.isfinite, numbers)):
         raise DomainError(

@@ -16,6 +16,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from engine import checking
 from engine.attributes import (
     MAX_SIZE,
     Attribute,
@@ -91,6 +92,8 @@ class Domain:
         return f"Domain({{{shown}{more}}})"
 
     def __post_init__(self) -> None:
+        remedy = 'Write Domain((Attribute("sex", values=("f", "m")),)).'
+        expect(self.attributes, Iterable, "a tuple of attributes", remedy)
         object.__setattr__(self, "attributes", tuple(self.attributes))
         for attribute in self.attributes:
             expect(
@@ -196,7 +199,7 @@ class Domain:
         """
         content = self.to_dict() | ({"reading": dict(reading)} if reading else {})
         text = json.dumps(content, ensure_ascii=False, indent=1)
-        Path(path).write_text(text + "\n", encoding="utf-8")
+        checking.path(path, "the domain file").write_text(text + "\n", encoding="utf-8")
 
     @property
     def hash(self) -> str:
@@ -252,15 +255,24 @@ class Domain:
 
     def label(self, attrs: AttributeSet) -> str:
         """Name a set of attributes for people; the empty set is the total."""
-        return " × ".join(self.attributes[i].name for i in attrs) if attrs else "total"
+        try:
+            return " × ".join(self.attributes[i].name for i in attrs) if attrs else "total"
+        except (TypeError, IndexError):
+            raise _no_set(attrs, self) from None
 
     def shape(self, attrs: AttributeSet) -> tuple[int, ...]:
         """Shape of the marginal over ``attrs``."""
-        return tuple(self.sizes[i] for i in attrs)
+        try:
+            return tuple(self.sizes[i] for i in attrs)
+        except (TypeError, IndexError):
+            raise _no_set(attrs, self) from None
 
     def cells(self, attrs: AttributeSet) -> int:
         """Number of cells n_gamma, a Python integer of any size."""
-        return math.prod(self.sizes[i] for i in attrs)
+        try:
+            return math.prod(self.sizes[i] for i in attrs)
+        except (TypeError, IndexError):
+            raise _no_set(attrs, self) from None
 
     def select(self, *attributes: str | int) -> Domain:
         """Return the domain of some of the attributes, in the order given here."""
@@ -284,6 +296,13 @@ class Domain:
             f"{', '.join(map(repr, list(self._positions)[:20]))}"
             f"{', ...' if len(self._positions) > 20 else ''}. Name one of these."
         )
+
+
+def _no_set(attrs: object, domain: Domain) -> DomainError:
+    return DomainError(
+        f"{attrs!r} is no set of positions; a tuple of numbers from 0 to {len(domain) - 1} is "
+        f"needed. Make one of names: domain.attrs({domain.names[0]!r})."
+    )
 
 
 def subsets(attrs: AttributeSet) -> tuple[AttributeSet, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, cast
 
+from engine import checking
 from engine.attributes import Attribute, Derived, Missing
 from engine.errors import DomainError
 
@@ -19,11 +20,13 @@ def content_of(path: str | Path) -> object:
     Raises:
         DomainError: If the file is missing, too large, or no JSON.
     """
+    file = checking.path(path, "a domain file")
     try:
-        content = Path(path).read_bytes()
-    except OSError as error:
+        content = file.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is no path"
         raise DomainError(
-            f"The domain file {Path(path).name!r} cannot be read ({error.strerror}). "
+            f"The domain file {file.name!r} cannot be read ({reason}). "
             "Give the path of a .domain.json file."
         ) from None
     if len(content) > 5 << 20:

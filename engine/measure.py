@@ -18,9 +18,10 @@ import numpy as np
 
 from engine import axes
 from engine.accounting import Charge, Ledger
+from engine.checking import expect
 from engine.errors import WorkloadError
 from engine.exact_noise import ExactSource
-from engine.noise import RandomSource
+from engine.noise import RandomSource, check_source
 from engine.released import Allocation, Measurement
 from engine.residuals import decompose_all
 from engine.tables import Private
@@ -46,6 +47,9 @@ def measure_marginal(
     Raises:
         BudgetError: If the ledger refuses the charge; no noise is drawn then.
     """
+    expect(private, Private, "Private", "Write Private(table), once for all measurements.")
+    check_source(rng)
+    expect(ledger, Ledger, "a Ledger", "Write Ledger(rho) with the whole budget.")
     ledger = private.charge(ledger, rng, Charge("measure", attrs, rho))
     exact, variance = private.marginal(attrs).values, 1 / (2 * rho)
     noisy: FloatArray

@@ -14,8 +14,8 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from engine.accounting import Charge
-from engine.checking import whole
-from engine.errors import BudgetError
+from engine.checking import found, whole
+from engine.errors import BudgetError, OptionError
 from engine.types import FloatArray
 
 _MANY = 4096
@@ -44,6 +44,19 @@ class RandomSource(Protocol):
     def choose(self, log_weights: FloatArray) -> int:
         """Draw a position with probability proportional to exp(log_weights)."""
         ...
+
+
+def check_source(rng: object) -> None:
+    """Refuse what is no source of randomness, before anything is charged.
+
+    Raises:
+        OptionError: If it is none (``E_OPTION``).
+    """
+    if not isinstance(getattr(rng, "rehearsal", None), bool):
+        raise OptionError(
+            f"{found(rng)} was given where a source of randomness is needed. Give "
+            "engine.rehearsal_noise(seed), or where there is one a seed."
+        )
 
 
 class Receipt:

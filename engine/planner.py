@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from engine import kernels
+from engine.checking import numbers
 from engine.domain import Domain, subsets
 from engine.errors import BudgetError
 from engine.released import Allocation, Beliefs
@@ -59,7 +60,9 @@ def plan(cost: ArrayLike, gain: ArrayLike, known: ArrayLike, *, budget: float) -
     >>> plan([1, 0.5], [0.25, 0.5], [0, 0], budget=1.0).round(6)
     array([0.5, 1. ])
     """
-    costs, gains, knowns = (np.atleast_1d(np.asarray(a, float)) for a in (cost, gain, known))
+    costs, gains, knowns = (
+        np.atleast_1d(numbers(given, "a number for each residual")) for given in (cost, gain, known)
+    )
     check_plan(costs, gains, knowns, budget)
     # Roots first: the quotient of two tiny numbers can lose all its digits, that of roots cannot.
     ratio = np.zeros_like(costs)

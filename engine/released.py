@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.attributes import Attribute
+from engine.checking import expect
 from engine.domain import Domain
 from engine.errors import DomainError
 from engine.types import AttributeSet, FloatArray, SameValues, frozen
@@ -143,6 +144,7 @@ class Beliefs(Mapping[AttributeSet, Belief]):
         beliefs = Beliefs()
         beliefs._common, beliefs._newest = self._common, dict(self._newest)
         for measured in measurements:
+            expect(measured, Measurement, "a Measurement", "Give what measuring returned.")
             new = Belief(measured.values, measured.precision)
             old = beliefs.get(measured.attrs)
             beliefs._newest[measured.attrs] = new if old is None else old.combine(new)
@@ -269,6 +271,12 @@ def _check_noisy(attrs: AttributeSet, values: FloatArray, precision: float) -> N
     if np.ndim(values) != len(attrs):
         raise DomainError(
             f"The residual over {attrs} has {np.ndim(values)} axes; {len(attrs)} are needed.",
+            code="E_SHAPE",
+        )
+    if not np.isfinite(values).all():
+        raise DomainError(
+            f"The residual over {attrs} holds values that are no finite numbers; they are noisy "
+            "counts. Correct them.",
             code="E_SHAPE",
         )
     if not (0 < precision < float("inf")):

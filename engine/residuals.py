@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from engine import axes
+from engine.checking import numbers
 from engine.domain import subsets
 from engine.errors import DomainError
 from engine.types import AttributeSet, FloatArray
@@ -45,7 +46,7 @@ def decompose(values: ArrayLike, gamma: AttributeSet, tau: AttributeSet) -> Floa
     >>> decompose(mu, (0, 1), (0,))
     array([50., 95., 45.])
     """
-    array = np.asarray(values, dtype=np.float64)
+    array = numbers(values, "a marginal")
     others = _summed_axes(tuple(gamma), tuple(tau))
     if array.ndim != len(gamma) or 0 in array.shape:
         raise DomainError(
@@ -83,8 +84,8 @@ def reconstruct(
     >>> reconstruct([50.0, 95.0, 45.0], (0,), (0, 1), (4, 3))[:, 0].round(4)
     array([-15.8333,   0.8333,  15.8333,  -0.8333])
     """
-    array = np.asarray(values, dtype=np.float64)
-    spread = _spread(tuple(tau), tuple(gamma), tuple(sizes))
+    array = numbers(values, "a residual")
+    spread = _spread(tuple(tau), tuple(gamma), _sizes(sizes))
     if array.shape != spread.residual:
         raise DomainError(
             f"The residual has shape {array.shape}; {spread.residual}, one less than each size, "
@@ -119,7 +120,10 @@ def privacy_cost(sizes: Sequence[int]) -> Fraction:
     >>> privacy_cost((4, 3))
     Fraction(1, 2)
     """
-    return _privacy_cost(tuple(sizes))
+    try:
+        return _privacy_cost(tuple(sizes))
+    except (TypeError, ZeroDivisionError):
+        raise _no_sizes(sizes) from None
 
 
 @lru_cache(maxsize=1 << 16)
@@ -133,7 +137,26 @@ def cell_variance(tau_sizes: Sequence[int], other_sizes: Sequence[int]) -> float
     The sizes are those of tau's attributes and of gamma's others (per cell, as in the
     paper's appendix D.1).
     """
-    return float(privacy_cost(tau_sizes)) / float(math.prod(other_sizes)) ** 2
+    cost = float(privacy_cost(tau_sizes))
+    try:
+        return cost / float(math.prod(other_sizes)) ** 2
+    except (TypeError, ZeroDivisionError):
+        raise _no_sizes(other_sizes) from None
+
+
+def _sizes(sizes: Sequence[int]) -> tuple[int, ...]:
+    try:
+        return tuple(sizes)
+    except TypeError:
+        raise _no_sizes(sizes) from None
+
+
+def _no_sizes(sizes: object) -> DomainError:
+    return DomainError(
+        f"The sizes are {sizes!r}; the number of values of each attribute, at least 1, is needed. "
+        "Write domain.shape(attrs).",
+        code="E_SHAPE",
+    )
 
 
 class _Spread(NamedTuple):

@@ -15,6 +15,7 @@ from typing import NoReturn
 
 import numpy as np
 
+from engine import checking
 from engine.codes import DROP, MISSING, OUTSIDE, encode
 from engine.domain import Attribute, Domain
 from engine.errors import DataError
@@ -54,11 +55,13 @@ def _csv_rows(source: str | Path | bytes) -> Iterator[list[str]]:
     if isinstance(source, bytes):
         content = source
     else:
+        file = checking.path(source, "a CSV file")
         try:
-            content = Path(source).read_bytes()
-        except OSError as error:
+            content = file.read_bytes()
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or "it is no path"
             raise DataError(
-                f"The table cannot be read ({error.strerror}). Give the path of a CSV file."
+                f"The table cannot be read ({reason}). Give the path of a CSV file."
             ) from None
     if content[:2] == b"\x1f\x8b":
         content = _unzipped(content)

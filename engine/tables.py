@@ -18,7 +18,7 @@ from engine import counting, strict_csv
 from engine.accounting import Charge, Ledger
 from engine.checking import expect, found
 from engine.domain import Attribute, Domain
-from engine.errors import DataError
+from engine.errors import DataError, DomainError
 from engine.exact import Exact
 from engine.exact_noise import charged
 from engine.layout import Layout
@@ -158,6 +158,7 @@ class Table(Exact):
             DataError: If the shape does not fit the domain, the codes are no integers, or one lies
                 outside its attribute's domain (``E_VALUE``).
         """
+        expect(domain, Domain, "a Domain", "Write Table.from_codes(codes, domain).")
         try:
             array = np.asarray(codes)
         except ValueError:
@@ -205,6 +206,7 @@ class Table(Exact):
         Raises:
             DataError: As ``from_file``; if it is no data frame (``E_FORMAT``).
         """
+        expect(domain, Domain, "a Domain", "Write Table.from_frame(frame, domain).")
         return _reader[0]().table_of_frame(frame, domain, choices, notes)
 
     @classmethod
@@ -231,6 +233,7 @@ class Table(Exact):
                 outside its declared domain (``E_VALUE``), or a cell is missing where the domain has
                 no rule for it (``E_MISSING``).
         """
+        expect(domain, Domain, "a Domain", "Write Table.from_file(path, domain).")
         return _reader[0]().table_of_file(source, domain, choices, notes)
 
     @classmethod
@@ -315,6 +318,8 @@ class Private(Exact):
 
     def marginal(self, attrs: AttributeSet) -> ExactMarginal:
         """Return the exact counts over ``attrs`` in domain order."""
+        if not isinstance(attrs, tuple):
+            raise _no_set(attrs)
         for layout, flat in list(self._counts.values()):
             if attrs in layout.index:
                 found = layout.view(flat, layout.index[attrs])
@@ -327,6 +332,9 @@ class Private(Exact):
         """Count one marginal; small ones are kept, since rounds come back to them."""
         kept = self._alone.get(attrs)
         if kept is None:
+            if tuple(sorted({*attrs})) != attrs:
+                raise _no_set(attrs)
+            self.domain.cells(attrs)  # refuses what is no set of positions
             alone = Layout(self.domain.sizes, [attrs])
             kept = ExactMarginal(attrs, _read_only(alone.view(self._count(alone), 0)))
             if len(attrs) <= _SMALL and len(self._alone) < _MOST_ALONE:
@@ -378,6 +386,13 @@ class Private(Exact):
 
     def __repr__(self) -> str:
         return f"Private({len(self.domain)} attributes; the counts stay here)"
+
+
+def _no_set(attrs: object) -> DomainError:
+    return DomainError(
+        f"{attrs!r} is no set of attributes; a sorted tuple of positions is needed. Make one of "
+        "names: domain.attrs(...)."
+    )
 
 
 def _read_only(counts: NDArray[Any]) -> IntArray:

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from engine.accounting import Charge, Ledger
+from engine.checking import expect
 from engine.errors import DataError
 from engine.released import Allocation, Beliefs, Measurement
 from engine.types import AttributeSet
@@ -132,8 +133,10 @@ Event: TypeAlias = Started | RoundEnded | Finished
 
 def beliefs_after(events: Iterable[Event]) -> Iterator[Beliefs]:
     """Yield the beliefs after each event: any marginal at any past round follows from them."""
+    expect(events, Iterable, "the events of a run", "Give run.events.")
     beliefs = Beliefs()
     for event in events:
+        expect(event, (Started, RoundEnded, Finished), "an event of a run", "Give run.events.")
         if not isinstance(event, Finished):
             beliefs = beliefs.combined(event.measurements)
         yield beliefs

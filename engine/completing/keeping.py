@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engine import compiling
+from engine.checking import expect
 from engine.completing.completed import Completed, Kind
 from engine.completing.totals import UNBIASED, Total
 from engine.domain import Domain, closure, subsets
@@ -39,7 +40,10 @@ def maxent(
         gamma: Which marginal.
         total: What it adds up to (``totals``).
     """
-    layout = Layout(domain.sizes, closure((gamma, *beliefs)))
+    expect(beliefs, Beliefs, "what was measured", "Give run.release.beliefs.")
+    expect(domain, Domain, "a Domain", "Give run.release.domain.")
+    domain.cells(gamma)  # refuses what is no set of positions
+    layout = Layout(domain.sizes, closure((tuple(gamma), *beliefs)))
     with compiling.sized(layout.total_cells):
         return estimate_of(Completed(layout, beliefs, total), domain, gamma)
 

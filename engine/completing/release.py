@@ -213,7 +213,11 @@ class Release:
         except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
             # The engine's own refusals are ValueErrors too: each says what is wrong.
             reason = str(error) if isinstance(error, EngineError) else repr(error)
-            raise DataError(f"The release cannot be read: {reason}", code="E_FORMAT") from None
+            raise DataError(
+                f"The release cannot be read ({reason.removesuffix('.')}). Give what "
+                "Release.to_dict wrote.",
+                code="E_FORMAT",
+            ) from None
 
     def promised(self, *, epsilon: float, delta: float) -> Release:
         """Return the release with the (epsilon, delta) promise it was made for.

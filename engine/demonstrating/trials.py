@@ -223,6 +223,9 @@ def trials(
     for seed in seeds:
         rehearsal_noise(seed)  # refuses what is no seed
     private = table if isinstance(table, Private) else Private(table)
+    done = [*done]
+    for one in done:
+        expect(one, (Trial, tuple), "a trial made before", "Give done= what trials yielded.")
     known = {one.key if isinstance(one, Trial) else tuple(one) for one in done}
     plan = [
         (number, epsilon, key)

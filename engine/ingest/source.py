@@ -35,7 +35,16 @@ def bytes_of(source: Source, limits: Limits, name: str | None) -> tuple[bytes, s
                 "readable.",
                 code="E_FILE",
             ) from None
-    data = source.read(limits.file + 1)
+    try:
+        data = source.read(limits.file + 1)
+    except (AttributeError, ValueError):  # no file at all, or one that was closed
+        data = None
+    if not isinstance(data, bytes):
+        raise DataError(
+            f"A value of type {type(source).__name__} cannot be read as a file; its path, its "
+            "bytes, or an open binary file is needed. Write open(path, 'rb').",
+            code="E_FILE",
+        )
     if len(data) > limits.file:
         raise DataError(
             f"The file is larger than {megabytes(limits.file)}, the most that can be read. Keep "

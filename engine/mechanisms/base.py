@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
+from engine import checking
 from engine.accounting import (
     Ledger,
     checked_delta,
@@ -32,7 +33,7 @@ from engine.errors import (
 )
 from engine.mechanisms.protocols import Mechanism, Resumable
 from engine.mechanisms.repeating import seed_repeated
-from engine.noise import RandomSource, Seed, rehearsal_noise
+from engine.noise import RandomSource, Seed, check_source, rehearsal_noise
 from engine.odometer import Tally
 from engine.released import Beliefs
 from engine.tables import CountSource, Private
@@ -67,13 +68,25 @@ class Run:
     release: Release
 
     def save(self, path: str | Path) -> None:
-        """Write the run, events and release, as JSON; released values only."""
+        """Write the run, events and release, as JSON; released values only.
+
+        Raises:
+            DataError: If the file cannot be written (``E_OUT``).
+        """
         content = {
             "format": FORMAT,
             "release": self.release.to_dict(),
             "events": [event_to_dict(event) for event in self.events],
         }
-        Path(path).write_text(json.dumps(content), encoding="utf-8")
+        file = checking.path(path, "the file to write")
+        try:
+            file.write_text(json.dumps(content), encoding="utf-8")
+        except OSError as error:
+            raise DataError(
+                f"The run cannot be written to {file.name!r} ({error.strerror}). Give a path in a "
+                "folder that is there, with room.",
+                code="E_OUT",
+            ) from None
 
     @classmethod
     def load(cls, path: str | Path) -> Run:
@@ -82,8 +95,9 @@ class Run:
         Raises:
             DataError: If the file is no run (``E_FORMAT``).
         """
+        file = checking.path(path, "a run's file")
         try:
-            content = json.loads(Path(path).read_text("utf-8"))
+            content = json.loads(file.read_text("utf-8"))
             if content["format"] != FORMAT:
                 raise ValueError(content["format"])
             events = [event_from_dict(event) for event in content["events"]]
@@ -91,7 +105,7 @@ class Run:
         except (OSError, ValueError, KeyError, TypeError) as error:
             said = str(error) if isinstance(error, EngineError) else type(error).__name__
             raise DataError(
-                f"The run cannot be read from {Path(path).name!r} ({said}). Give a file that "
+                f"The run cannot be read from {file.name!r} ({said}). Give a file that "
                 "Run.save wrote.",
                 code="E_FORMAT",
             ) from None
@@ -103,6 +117,7 @@ class Run:
         Raises:
             OptionError: If they are not ``Started``, rounds and ``Finished``, in this order.
         """
+        expect(events, Iterable, "the events of a run", "Give what rounds yields.")
         told = tuple(events)
         started, finished = (told[0], told[-1]) if told else (None, None)
         made = tuple(event for event in told[1:-1] if isinstance(event, RoundEnded))
@@ -221,6 +236,7 @@ def rounds(
     if rng is not None and seed is not None:
         raise OptionError("A seed and a source of randomness are given; one is needed. Drop one.")
     source = rehearsal_noise(seed) if rng is None else rng
+    check_source(source)
     if source.rehearsal:
         private.odometer.check_may_rehearse()
     begun: object = None
@@ -229,7 +245,7 @@ def rounds(
     elif (epsilon, delta, rho) != (None, None, None):
         raise OptionError("A state has its budget; none is given with it. Drop the budget.")
     else:
-        ledger = mechanism.release(state).ledger
+        ledger = _release_of(mechanism, state, workload).ledger
         total, begun = ledger.total * workload.domain.rows_per_person**2, (ledger.run, ledger.spent)
     seed_repeated(private, seed, mechanism, workload, total, begun=begun)
     return _rounds(mechanism, private, workload, total, source, state)
@@ -291,6 +307,11 @@ def run(
             what was released.
     """
     _check_kinds(mechanism, workload)
+    if progress is not None and not callable(progress):
+        raise OptionError(
+            f"{found(progress)} was given where a function is needed that is told the share spent "
+            "and the event. Leave progress out, or give one such as print."
+        )
     total = _budget(epsilon, delta, rho)
     private = table if isinstance(table, Private) else Private(table)
     rng = rehearsal_noise(seed)
@@ -385,6 +406,24 @@ def _check_kinds(mechanism: object, workload: object) -> None:
             "engine.AimGrem()."
         )
     expect(workload, Workload, "a Workload", "Write Workload.all_kway(table.domain, 2).")
+
+
+def _release_of(mechanism: Mechanism[S], state: S, workload: Workload) -> Release:
+    """Return what a state given to ``rounds`` would release; refuse what is no state of this."""
+    try:
+        mechanism.done(state)
+        release = mechanism.release(state)
+    except (AttributeError, TypeError) as error:
+        raise OptionError(
+            f"{found(state)} is no state of this mechanism; one that rounds gave, or "
+            "run.state(mechanism, number), is needed. Leave it out to start anew."
+        ) from error
+    if release.workload != workload:
+        raise WorkloadError(
+            "The state was made for another workload; a run goes on with its own. Give that one, "
+            "or start anew."
+        )
+    return release
 
 
 def _check_belongs(private: Private, workload: Workload) -> None:

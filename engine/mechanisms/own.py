@@ -8,7 +8,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from engine.accounting import Ledger
-from engine.noise import RandomSource
+from engine.checking import expect
+from engine.noise import RandomSource, check_source
 from engine.released import Beliefs
 from engine.selection import Budgets, Candidates, select
 from engine.tables import Private
@@ -49,6 +50,11 @@ def select_marginal(
     Source:
         McKenna et al. 2022 (AIM); engine/README.md, "Sensitivity in floating point".
     """
+    expect(private, Private, "Private", "Write Private(table), once for all rounds.")
+    expect(workload, Workload, "a Workload", "Write Workload.all_kway(table.domain, 2).")
+    expect(beliefs, Beliefs, "Beliefs", "Write Beliefs().combined(measured).")
+    check_source(rng)
+    expect(ledger, Ledger, "a Ledger", "Write Ledger(rho) with the whole budget.")
     scored = Candidates(private, workload, beliefs).log_weights(Budgets(rho_measure or rho, rho))
     sets = workload.layout.sets
     return select(scored, sets, private=private, rho=rho, ledger=ledger, rng=rng)

@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from engine.accounting import rho_from
+from engine.checking import expect
 from engine.completing.release import Release
 from engine.errors import AccountError, DataError, DomainError, OptionError, WorkloadError
 from engine.mechanisms.aim_grem import AimGrem
@@ -123,6 +124,10 @@ def release(
         CancelledError: If ``cancel`` said so.
     """
     _check(mechanism, workload)
+    expect(
+        account, TableAccount, "a table's account",
+        'Write Account("account.db").table("people", secret=...).',
+    )  # fmt: skip
     check_sampler(sampler)
     rho = Fraction(rho_from(epsilon=epsilon, delta=delta))
     settings = _settings(mechanism, workload, float(epsilon), float(delta), sampler)

@@ -37,6 +37,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
+from engine import checking
 from engine.accounting import exact_sum
 from engine.errors import AccountError
 from engine.releasing import chain
@@ -157,6 +158,8 @@ class Store:
     """
 
     def __init__(self, where: str | Path) -> None:
+        if not (isinstance(where, str) and "://" in where):
+            where = checking.path(where, "an account")
         self.path = None if "://" in str(where) else Path(where)
         self.name = self.path.name if self.path is not None else _shown(str(where))
         self._engine = _file(self.path) if self.path is not None else _server(str(where))
