@@ -80,18 +80,26 @@ def _table(table: Any, entries: tuple[chain.Entry, ...]) -> dict[str, Any]:
         "table_id": table.table_id,
         "total": str(chain.total_of(entries, table.table_id)),
         "spent": str(chain.spent_on(entries, table.table_id)),
+        "public": chain.statement_of(entries, table.table_id),
         "releases": releases,
     }
 
 
 def _lines(table: dict[str, Any]) -> list[str]:
     spent, total = (float(asked.fraction(table[key])) for key in ("spent", "total"))
+    open_ones = [one["release"] for one in table["releases"] if one["state"] == "open"]
     return [
         f"{table['table']}: rho {spent:.6g} of {total:.6g} for a person",
+        *([f"  said to be public: {table['public']}"] if table["public"] else []),
         *(
             f"  {one['release']}  {one['state']:<9}  rho {float(asked.fraction(one['rho'])):.6g}"
             f"  {one['opened']}"
             for one in table["releases"]
+        ),
+        *(
+            f"  {name[:8]}… is open, and all it may cost counts: go on with release --resume, or "
+            "end it with account abandon"
+            for name in open_ones
         ),
     ]
 

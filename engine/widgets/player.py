@@ -51,6 +51,7 @@ def explore(
 
     Raises:
         EngineError: If a setting is refused, or run and table do not belong together.
+        DataError: If a private release was made of the table (``E_PROTECTED``).
     """
     if isinstance(what, engine.Run):
         private = table if isinstance(table, Private) or table is None else Private(table)
@@ -59,6 +60,8 @@ def explore(
                 "The run and the table have different domains; the table that the run was made "
                 "from is needed."
             )
+        if private is not None:
+            private.odometer.check_may_rehearse()  # views beside the truth are offered
         return Explorer(Story(what, private), truth=truth, height=height)
     if workload is None:
         workload = engine.Workload.all_kway(what.domain, min(2, len(what.domain)))

@@ -95,6 +95,31 @@ def test_no_part_of_a_mechanism_rehearses_on_a_released_table(account: TableAcco
     assert [name for name, way in ways.items() if not protected(way)] == []
 
 
+def test_no_widget_shows_or_rehearses_a_released_table(account: TableAccount) -> None:
+    widgets = pytest.importorskip("engine.widgets")
+    table, workload = small()
+    before = engine.run(engine.EqualSplit(), table, workload, rho=1)
+    release_it(account, table, workload)
+    assert protected(lambda: widgets.explore(before, table=table, truth=True))
+    assert protected(lambda: widgets.explore(table, workload=workload))
+    widgets.explore(before)  # released values alone
+    for form in (widgets.compare(table, workload, trials=1), widgets.setup(table)):
+        shown = run_to_its_end(form)
+        assert "private release was made of this table" in shown
+
+
+def run_to_its_end(form: Any) -> str:
+    """Press Run, wait, and return all that is shown."""
+    form.runner.start()
+    form.runner.wait(60)
+    return " ".join(str(one.value) for one in of_all(form) if hasattr(one, "value"))
+
+
+def of_all(widget: Any) -> list[Any]:
+    """A widget and all within."""
+    return [widget, *(one for child in getattr(widget, "children", ()) for one in of_all(child))]
+
+
 def test_a_receipt_knows_of_rehearsals_of_the_same_records_read_before(
     account: TableAccount,
 ) -> None:

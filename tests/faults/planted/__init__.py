@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.faults.fault import Fault
-from tests.faults.planted import completion, leaving, privacy, reading, releasing
+from tests.faults.planted import completion, leaving, privacy, reading, releasing, ways_round
 
 PARTS: dict[str, tuple[Fault, ...]] = {
     "privacy": privacy.FAULTS,
@@ -11,4 +11,5 @@ PARTS: dict[str, tuple[Fault, ...]] = {
     "reading": reading.FAULTS,
     "leaving": leaving.FAULTS,
     "releasing": releasing.FAULTS,
+    "ways_round": ways_round.FAULTS,
 }

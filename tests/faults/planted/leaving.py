@@ -43,7 +43,7 @@ FAULTS = (
           'return "\'" + text if text[:1] in _FORMULA else text', "return text",
           "A value that begins with = is run by a spreadsheet.",
           (f"{EXPORT}::test_what_a_spreadsheet_would_run_and_a_browser_would_read_is_made_harmless",)),
-    Fault("labels as html", REPORT, 'return f"\\u2068{html.escape(line)}\\u2069"', 'return f"\\u2068{line}\\u2069"',
+    Fault("labels as html", "engine/exporting/markup.py", "autoescape=True", "autoescape=False",
           "A value with a script in it is run by whoever opens the report.",
           (f"{EXPORT}::test_what_a_spreadsheet_would_run_and_a_browser_would_read_is_made_harmless",)),
     Fault("mechanism's name as code", "engine/exporting/replay.py",
