@@ -5,6 +5,7 @@ Everything public is here; ``engine/README.md`` says what it means and why.
 
 import importlib
 import sys
+import typing
 
 from engine.accounting import Charge, Ledger, delta_from, epsilon_from, rho_from
 from engine.completing.consistency import Consistent, consistent
@@ -58,12 +59,19 @@ from engine.trace import Event, Finished, RoundEnded, Started, Work, beliefs_aft
 from engine.version import __version__ as __version__
 from engine.workload import Workload
 
+if typing.TYPE_CHECKING:  # for mypy and editors; imported when first used
+    from engine import charts as charts
+    from engine import ingest as ingest
+    from engine import sources as sources
+    from engine import views as views
+    from engine import widgets as widgets
+else:
 
-def __getattr__(name: str) -> object:
-    # Reading messy files and drawing need pandas, Altair or ipywidgets; the engine does without.
-    if name in ("charts", "ingest", "sources", "views", "widgets"):
-        return importlib.import_module(f"engine.{name}")
-    raise AttributeError(f"module 'engine' has no attribute {name!r}")
+    def __getattr__(name: str) -> object:
+        # Reading messy files and drawing need pandas, Altair or ipywidgets; the engine does not.
+        if name in ("charts", "ingest", "sources", "views", "widgets"):
+            return importlib.import_module(f"engine.{name}")
+        raise AttributeError(f"module 'engine' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

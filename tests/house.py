@@ -108,7 +108,10 @@ def sources() -> dict[str, str]:
 def imports(name: str, text: str, known: Sources) -> set[str]:
     """Modules of the engine that a module imports, by whatever way."""
     found = set()
-    for imported in _named(ast.parse(text)):
+    tree = ast.parse(text)
+    if not name:  # the face says the types of what it imports later: that is never run
+        tree.body = [node for node in tree.body if not _for_types(node)]
+    for imported in _named(tree):
         if imported == "engine" or imported.startswith("engine."):
             below = imported.removeprefix("engine").removeprefix(".")
             while below and below not in known:  # the last part names something in the module
@@ -120,6 +123,10 @@ def imports(name: str, text: str, known: Sources) -> set[str]:
     if any(imported == ANY for imported in _named(ast.parse(text))):
         meant.add("")
     return meant - {name}
+
+
+def _for_types(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
 
 
 def _used_as_package(text: str) -> set[str]:

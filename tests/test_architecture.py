@@ -6,7 +6,7 @@ import ast
 import subprocess
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -129,6 +129,16 @@ def test_what_is_public_is_what_is_listed_in_order() -> None:
         if not name.startswith("_") and not isinstance(value, types.ModuleType)
     }
     assert importable == set(engine.__all__)
+
+
+def test_what_is_imported_later_has_its_types_and_dir_shows_public_names_alone() -> None:
+    # mypy reads this: of an object without types these calls would be refused.
+    read: Callable[..., object] = engine.ingest.read
+    framed: Callable[..., object] = engine.views.coverage
+    drawn: Callable[..., object] = engine.charts.filmstrip
+    assert callable(read) and callable(framed) and callable(drawn)
+    later = {"charts", "ingest", "sources", "views", "widgets"}
+    assert set(dir(engine)) == {*engine.__all__, "__version__", *later}
 
 
 def test_every_public_name_says_what_it_is() -> None:

@@ -15,7 +15,7 @@ import pytest
 
 import engine
 from engine.__main__ import main
-from engine.commands import app
+from engine.commands import app, asked
 from engine.exporting import bundle
 from engine.mechanisms import catalogue, outlook
 from tests.support import ROOT, SAMPLES
@@ -273,6 +273,38 @@ def test_a_reader_that_closes_the_pipe_is_no_mistake(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_on_a_full_disk_a_file_or_folder_of_before_stays_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    draft = tmp_path / "d.json"
+    draft.write_text("before")
+    assert main(arguments(tmp_path / "out")) == 0
+    before = everything(tmp_path)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    for call in (Path.replace, Path.rename):  # the last step of each
+        monkeypatch.setattr(Path, call.__name__, full)
+    table = str(SAMPLES / "titanic.csv")
+    assert main(["draft-domain", table, "--out", str(draft), "--force"]) == 2
+    assert main([*arguments(tmp_path / "out", seed="1"), "--force"]) == 2
+    assert "No space left" in capsys.readouterr().err
+    assert everything(tmp_path) == before
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device here")
+def test_a_full_disk_under_the_output_is_one_sentence() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "engine", "plan", *TITANIC[1:], "--workload", "1", "--rho", "1"],
+            cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, check=False,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 # -- what is asked for ---------------------------------------------------------------------------
 
 
@@ -375,6 +407,37 @@ def test_every_command_explains_itself(capsys: pytest.CaptureFixture[str]) -> No
     with pytest.raises(SystemExit):
         main(["--version"])
     assert engine.__version__ in capsys.readouterr().out
+
+
+def test_what_is_printed_for_programs_can_be_read_by_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, wanted = TITANIC[0], ["--workload", "1"]
+    for given in (
+        ["run", *TITANIC, *wanted, "--rho", "1", "--out", str(tmp_path / "out")],
+        ["compare", *TITANIC, *wanted, "--trials", "1", "--mechanism", "uniform"],
+        ["plan", *TITANIC[1:], *wanted, "--epsilon", "1"],
+        ["draft-domain", table, "--out", str(tmp_path / "d.json")],
+    ):
+        assert main([*given, "--json"]) == 0
+        assert isinstance(json.loads(capsys.readouterr().out), dict), given
+
+
+def test_run_and_compare_offer_every_mechanism_of_the_catalogue(tmp_path: Path) -> None:
+    every = {entry.option for entry in catalogue.entries() if entry.places and not entry.one_ways}
+    assert {entry.option for entry in asked.releasing()} == every
+    for number, name in enumerate(sorted(every)):
+        out = tmp_path / str(number)
+        assert main(arguments(out, workload="1", mechanism=name)) == 0
+        again = ["run", *TITANIC, "--seed", SEED, "--out", f"{out}b"]
+        assert main([*again, "--settings", str(out / "settings.json")]) == 0
+        assert everything(out) == everything(Path(f"{out}b"))
+    compared = ["aim-grem-rounds", "product", "residual-planner+simplex"]
+    flags = [text for name in compared for text in ("--mechanism", name)]
+    table = tmp_path / "trials.csv"
+    given = ["compare", *TITANIC, "--workload", "1", "--trials", "1", *flags, "--csv", str(table)]
+    assert main(given) == 0
+    assert len(table.read_text("utf-8").splitlines()) == 1 + len(compared)
 
 
 def test_the_app_is_found_beside_the_engine() -> None:

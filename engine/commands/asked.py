@@ -25,19 +25,23 @@ def add_domain(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--domain", required=True, metavar="FILE", help="its .domain.json file")
 
 
-def add_table(parser: argparse.ArgumentParser) -> None:
+def add_table(parser: argparse.ArgumentParser, *, batches: bool = True) -> None:
     """Ask for a table, and for what is not to be found from its content."""
+    several = (
+        ". A folder, a pattern such as 'data/*.parquet' or duckdb:FILE?table=NAME is counted in "
+        "batches"
+    )
     parser.add_argument(
         "table",
         help="any file that the Data page reads: CSV or other delimited text, Excel, Parquet, "
-        "SPSS, Stata, SAS, packed with gzip or not; - reads standard input. A folder, a pattern "
-        "such as 'data/*.parquet' or duckdb:FILE?table=NAME is counted in batches",
+        f"SPSS, Stata, SAS, packed with gzip or not; - reads standard input{several * batches}",
     )
-    parser.add_argument(
-        "--in-batches",
-        action="store_true",
-        help="count a Parquet, Arrow or CSV file in batches: for what does not fit in memory",
-    )
+    if batches:
+        parser.add_argument(
+            "--in-batches",
+            action="store_true",
+            help="count a Parquet, Arrow or CSV file in batches: for what does not fit in memory",
+        )
     group = parser.add_argument_group(
         "how the table is read", "Found from its content, or as the domain file says it."
     )
@@ -82,26 +86,40 @@ def add_workload(parser: argparse.ArgumentParser) -> None:
 def add_budget(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
     """Ask for a budget: epsilon and delta, or rho."""
     many: dict[str, Any] = {"nargs": "+"} if several else {}
-    parser.add_argument("--epsilon", type=float, **many, help="with --delta; or give --rho")
-    parser.add_argument("--delta", type=float, help=f"the promise's other half (default {DELTA:g})")
+    which = "one or more; default 1" if several else "with --delta; or give --rho (no default)"
+    parser.add_argument("--epsilon", type=float, metavar="NUMBER", **many, help=which)
+    parser.add_argument(
+        "--delta",
+        type=float,
+        metavar="NUMBER",
+        help=f"the promise's other half (default {DELTA:g})",
+    )
     if not several:
-        parser.add_argument("--rho", type=fraction, help="zCDP budget instead, such as 0.1 or 1/7")
+        parser.add_argument(
+            "--rho", type=fraction, metavar="NUMBER", help="zCDP budget instead, such as 0.1 or 1/7"
+        )
 
 
 def mechanism(name: str) -> catalogue.Entry:
     """Read a mechanism's name."""
     try:
-        return catalogue.find(name, "forms")
+        entry = catalogue.find(name)
     except engine.OptionError:
-        offered = ", ".join(repr(entry.option) for entry in catalogue.entries("forms"))
-        raise argparse.ArgumentTypeError(
-            f"invalid choice: {name!r} (choose from {offered})"
-        ) from None
+        entry = None
+    if entry is None or entry not in releasing():
+        offered = ", ".join(repr(entry.option) for entry in releasing())
+        raise argparse.ArgumentTypeError(f"invalid choice: {name!r} (choose from {offered})")
+    return entry
+
+
+def releasing() -> tuple[catalogue.Entry, ...]:
+    """Return every mechanism of the catalogue whose release holds its answers."""
+    return tuple(entry for entry in catalogue.entries() if entry.places and not entry.one_ways)
 
 
 def mechanism_names() -> str:
     """Say which there are."""
-    return "one of " + ", ".join(entry.option for entry in catalogue.entries("forms"))
+    return "one of " + ", ".join(entry.option for entry in releasing())
 
 
 def fraction(text: str) -> Fraction:

@@ -46,7 +46,11 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("--postprocess", choices=sorted(bundle.POSTPROCESS), help="default: none")
     parser.add_argument("--settings", metavar="FILE", help="settings.json of a run to repeat")
-    parser.add_argument("--seed", type=int, help="repeats the noise (it is not written anywhere)")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        help="repeats the noise (it is not written anywhere; default: fresh noise)",
+    )
     asked.add_account(parser)
     parser.add_argument("--out", required=True, help="folder for the results")
     parser.add_argument("--force", action="store_true", help="replace what the folder holds")
@@ -101,7 +105,7 @@ def _repeat(options: argparse.Namespace) -> None:
 def _read_settings(path: Path) -> dict[str, Any]:
     try:
         kept = json.loads(path.read_text("utf-8"))["repeat"]
-        mechanism = catalogue.find(kept["mechanism"], "forms")
+        mechanism = catalogue.find(kept["mechanism"])
         rho = None if kept["rho"] is None else asked.fraction(kept["rho"])
         known = kept["postprocess"] in bundle.POSTPROCESS
     except (OSError, ValueError, KeyError, TypeError):  # the engine's own are ValueErrors

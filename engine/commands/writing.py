@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -36,10 +37,37 @@ def new_folder(out: Path) -> Iterator[Path]:
     aside = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
     try:
         yield aside
-        if out.exists():
-            shutil.rmtree(out)
         aside.chmod(0o755)
-        aside.rename(out)
+        _swap(aside, out)
     except BaseException:  # also a person who presses Ctrl-C
         shutil.rmtree(aside, ignore_errors=True)
+        raise
+
+
+def _swap(aside: Path, out: Path) -> None:
+    """Put a folder in the place of another, which is there until the new one is."""
+    if not out.exists():
+        aside.rename(out)
+        return
+    old = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
+    out.rename(old / "old")
+    try:
+        aside.rename(out)
+    except BaseException:
+        (old / "old").rename(out)
+        raise
+    finally:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def new_file(path: Path, text: str) -> None:
+    """Write a file that appears whole or not at all: on a full disk the old one stays."""
+    handle, aside = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        Path(aside).chmod(0o644)
+        Path(aside).replace(path)
+    except BaseException:  # also a person who presses Ctrl-C
+        Path(aside).unlink(missing_ok=True)
         raise
