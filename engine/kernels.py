@@ -316,6 +316,7 @@ def add_tables(
     each attribute: 0 where it does not vary, and else 1 along the marginal's last axis. ``l1[k]``
     becomes the sum of absolute values of the result, in the same pass.
     """
+    # Long: one loop over cells; split, its index would be passed about.
     degree, nowhere = axis_attr.shape[1], stride.shape[1] - 1
     index = np.zeros(degree, dtype=np.int64)
     for m in range(first, last):

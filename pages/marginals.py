@@ -242,28 +242,33 @@ def _trio(
         _picked_cells(frame, names, points)
         return
     frame = views.comparison(compared, at)
+    _side_by_side(frame, names, key, points, scale, unit)
+    _picked_cells(frame, names, points)
+
+
+def _side_by_side(
+    frame: pd.DataFrame,
+    names: tuple[str, str],
+    key: str,
+    points: list[tuple[int, int]],
+    scale: charts.Scale,
+    unit: str,
+) -> None:
+    """True, private, and their difference; the first two share their colours."""
     limits = charts.shared_limits(frame, "exact", "released")
-    left, middle, right = st.columns(3)
     kind = "difference_sd" if unit == "noise σ" else "difference"
-    for column, what, title, name in (
-        (left, "exact", "True", "true"),
-        (middle, "released", "Private", "private"),
-        (right, kind, "Private less true", "difference"),
-    ):
-        shared = None if what == kind else limits
+    three = (
+        ("exact", "True", "true"),
+        ("released", "Private", "private"),
+        (kind, "Private less true", "difference"),
+    )
+    for column, (what, title, name) in zip(st.columns(3), three, strict=True):
         with column:
             figure = charts.heatmap(
-                frame,
-                what,
-                names,
-                title=title,
-                limits=shared,
-                scale=scale,
-                pick=True,
-                marked=points,
-            )
+                frame, what, names, title=title, limits=None if what == kind else limits,
+                scale=scale, pick=True, marked=points,
+            )  # fmt: skip
             figures.draw(figure, f"{name}_{key}", keep=True, on_pick=_nothing)
-    _picked_cells(frame, names, points)
 
 
 def _nothing() -> None:

@@ -1,5 +1,7 @@
 """CRP's exact water level against Clarabel, bisection and the optimality conditions."""
 
+# Over 400 lines: one planner, whose tests share its random problems and its twin.
+
 from __future__ import annotations
 
 import math

@@ -10,7 +10,7 @@ import pytest
 
 import engine
 from engine.mechanisms import catalogue
-from tests.support import make_domain, play
+from tests.support import ROOT, make_domain, play
 from tests.test_privacy import reachable
 
 LONGEST = 480
@@ -40,6 +40,23 @@ def test_every_value_of_a_run_prints_on_a_few_lines(entry: catalogue.Entry) -> N
         assert len(repr(value)) <= LONGEST, kind
         assert "array(" not in repr(value), kind
     assert {engine.RoundEnded, engine.Measurement, engine.Belief, engine.Run} <= kinds
+
+
+def test_a_run_on_adult_prints_on_a_few_lines() -> None:
+    domain = engine.Domain.from_json(ROOT / "sample_data" / "adult_paper.domain.json")
+    table = engine.Table.from_csv(ROOT / "sample_data" / "adult.csv.gz", domain)
+    workload = engine.Workload.all_kway(domain, 3)
+    run = engine.run(engine.AimGrem.paper(), table, workload, epsilon=1, delta=1e-9, seed=0)
+    last, beliefs = run.rounds[-1], run.release.beliefs
+    values = [
+        run, run.release, run.started, run.finished, last, last.work, *last.measurements,
+        *last.allocations, *last.charges, beliefs, *(beliefs[tau] for tau in beliefs),
+        run.release.ledger, run.release.estimate("age", "education"), workload, domain, table,
+        engine.evaluate(run.release, table),
+    ]  # fmt: skip
+    for value in values:
+        assert len(repr(value)) <= LONGEST, type(value)
+        assert "array(" not in repr(value), type(value)
 
 
 def test_plans_predictions_and_agreeing_tables_print_on_a_few_lines() -> None:

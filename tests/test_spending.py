@@ -1,5 +1,7 @@
 """What a table has spent in all, what a release may say, and what is left when a run fails."""
 
+# Over 400 lines: one promise, followed through ledger, release, report and failure.
+
 from __future__ import annotations
 
 import copy

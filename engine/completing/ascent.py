@@ -180,6 +180,7 @@ def move(
     prices. ``told`` becomes, for each marginal, the negative cells' sum, the sum of prices times
     cells and that of prices times their movement.
     """
+    # Long: one loop, compiled as a whole: a call inside it would cost more than its steps.
     full, degree = at.shape[1] - 1, axis_size.shape[1]
     index = np.zeros(degree, dtype=np.int64)
     for k in range(first, last):

@@ -41,6 +41,7 @@ def joint_table(beliefs: Beliefs, domain: Domain, *, iterations: int = 1000) -> 
     Source:
         McKenna, Sheldon, Miklau 2019; L-BFGS on the potentials of the measured residuals.
     """
+    # Long: the loss and its table share what they are made of.
     from scipy import optimize
 
     sizes = domain.sizes

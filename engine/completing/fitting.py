@@ -72,6 +72,7 @@ def _fit(
     ab: FloatArray, ac: FloatArray, bc: FloatArray, fa: FloatArray, fb: FloatArray, fc: FloatArray
 ) -> int:
     """Fit the three factors; returns the number of sweeps."""
+    # Long: one loop, compiled as a whole.
     na, nb = ab.shape
     nc = ac.shape[1]
     sums_ab, sums_ac, sums_bc = np.empty_like(ab), np.empty_like(ac), np.empty_like(bc)

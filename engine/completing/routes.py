@@ -90,6 +90,7 @@ def complete(
         pairs, ones: tables end to end, starting at ``pair_at`` (d, d) and ``one_at`` (d,).
         rank: (d,), place of each attribute in memory order; which: (pairs, 2).
     """
+    # Long: one loop, compiled as a whole.
     # Scratch for the largest table completed here, not for the largest there could be.
     most, longest = 0, 0
     for m in range(first, last):

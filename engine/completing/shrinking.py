@@ -164,6 +164,7 @@ def _evidence(
 
     ``independent`` is half the share of independent cells.
     """
+    # Long: one loop, compiled as a whole.
     cells = len(noisy)
     largest = predicted.max()
     # Sums of squares, numbers and sizes, by predicted size.

@@ -211,6 +211,7 @@ def trials(
     >>> list(trials(titanic, pairs, ["uniform"], seeds=[0, 1], done=made))
     []
     """
+    # Long: most of it checks arguments before the generator starts, so that errors come at once.
     expect(workload, Workload, "a Workload", "Write Workload.all_kway(table.domain, 2).")
     competing = _competing(mechanisms)
     for name, given in (("epsilons", epsilons), ("seeds", seeds)):

@@ -290,6 +290,7 @@ class Columns(Exact):
         return columns, lines[keep], [_long_note(sentence, numbers)]
 
     def _notes(self, lines: NDArray[np.int32]) -> list[Note]:
+        # Long: one sentence for each thing that was left out or mended.
         found = []
         last = int(lines[-1]) if len(lines) else 0
         if self._short:

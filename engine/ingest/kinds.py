@@ -60,6 +60,7 @@ def propose(
     missing: tuple[str, ...] = (),
 ) -> Proposal:
     """Propose a reading for a column of texts; ``missing`` are codes that were said to mean it."""
+    # Long: one value, field by field.
     everywhere = tuple(choices.get("missing", ()))
     facts = facts_of(texts, label, {**choices, "missing": (*everywhere, *missing)})
     found = _declared(declared) if declared is not None else _proposed(facts)

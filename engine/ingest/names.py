@@ -64,6 +64,7 @@ def _note_changes(names: Sequence[str], cleaned: Sequence[str], found: _Labels) 
 
 
 def _note_names(cleaned: Sequence[str], found: _Labels) -> None:
+    # Long: one sentence for each thing that names can be.
     counts = Counter(name for name in cleaned if name)
     double = [j for j, name in enumerate(cleaned) if name and counts[name] > 1]
     if double:

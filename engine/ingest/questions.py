@@ -62,6 +62,13 @@ def _named(proposal: Proposal) -> str:
 
 
 def _column_questions(preview: Preview, proposal: Proposal) -> Iterator[Note]:
+    yield from _code_questions(preview, proposal)
+    yield from _spelling_questions(preview, proposal)
+    yield from _date_questions(preview, proposal)
+    yield from _number_questions(proposal)
+
+
+def _code_questions(preview: Preview, proposal: Proposal) -> Iterator[Note]:
     column, label = (proposal.column,), proposal.label
     if proposal.own_codes:
         cells = cells_of(preview, proposal, proposal.own_codes)
@@ -95,8 +102,10 @@ def _column_questions(preview: Preview, proposal: Proposal) -> Iterator[Note]:
             choice="missing",
             offers=(Offer(f"{named} mean missing here", {}, label, {"missing_codes": codes}),),
         )
-    yield from _spelling_questions(preview, proposal)
-    yield from _date_questions(preview, proposal)
+
+
+def _number_questions(proposal: Proposal) -> Iterator[Note]:
+    column, label = (proposal.column,), proposal.label
     if proposal.mixed_units:
         yield Note(
             "W_MIXED_UNITS",

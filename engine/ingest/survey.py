@@ -49,6 +49,7 @@ def read_survey(data: bytes, asked: Choices, limits: Limits, progress: Progress 
 
 def _frame(data: bytes, name: str, limits: Limits) -> tuple[pd.DataFrame, Any, bool]:
     """Return the cells, what is declared of them, and whether dates could be read as dates."""
+    # Long: three ways to read a file, and what each refusal says.
     try:
         import pyreadstat
     except ImportError:

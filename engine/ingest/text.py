@@ -19,6 +19,7 @@ from engine.ingest.notes import Note, counted
 
 def read_text(data: bytes, asked: Choices, limits: Limits, progress: Progress | None) -> Draft:
     """Read delimited text."""
+    # Long: the steps of reading a text, each with what the one before found.
     data = delimited.text_of(data)
     found = encoding.chosen(asked.encoding, data) if asked.encoding else encoding.detect(data)
     sample, _ = delimited.first_lines(data, found, limits)

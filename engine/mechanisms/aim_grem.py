@@ -301,6 +301,7 @@ class AimGrem:
         candidates: AnyCandidates,
         rng: RandomSource,
     ) -> tuple[AimState, RoundEnded]:
+        # Long: a round as the paper writes it, in its order.
         ledger, gamma = select(
             candidates.log_weights(self._budgets(state)),
             state.workload.closure,

@@ -128,6 +128,7 @@ class MwemGrem:
         self, state: MwemState, private: Private, rng: RandomSource
     ) -> tuple[MwemState, RoundEnded]:
         """Select the worst marginal, measure it, update what contains its residuals."""
+        # Long: a round as the paper writes it, in its order.
         if self.done(state):
             raise OptionError("The run is finished: no round is left. Start another run.")
         candidates = self._candidates(state, private)

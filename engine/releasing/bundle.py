@@ -94,6 +94,7 @@ def deployment(released: Released) -> str:
 
 
 def _deployment(released: Released) -> dict[str, Any]:
+    # Long: one form, field by field.
     made, domain = released.release, released.release.domain
     rho = float(made.rho_of_a_person)
     unit = domain.row or "one person"

@@ -123,6 +123,7 @@ def release(
         AccountError: If the account cannot be used, or the release to resume was another.
         CancelledError: If ``cancel`` said so.
     """
+    # Long: a release in its order: what is charged before what is drawn is read here.
     _check(mechanism, workload)
     expect(
         account, TableAccount, "a table's account",

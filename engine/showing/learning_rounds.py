@@ -71,6 +71,7 @@ def vessels(frame: pd.DataFrame, *, level: float, budget: float, pick: bool = Fa
 
 @form
 def _vessels(*, many: bool, pick: bool) -> Any:
+    # Long: one picture, layer by layer.
     import altair as alt
 
     across = alt.Scale(domain=slots("across"), nice=False)

@@ -128,6 +128,7 @@ def _sigma(sigma: float) -> str:
 
 
 def _spec(top: int, ink: str, height: int, *, brief: bool) -> dict[str, Any]:
+    # Long: one picture, layer by layer.
     wide = 0.7 * WIDE if brief else WIDE
     x = {"field": "x", "type": "quantitative", "axis": None, "scale": {"domain": [0, 1]}}
     tooltip = [

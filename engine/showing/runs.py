@@ -38,6 +38,7 @@ def error_curve(
     frame: pd.DataFrame, *, at: int, normalized: bool = True, ghosts: Sequence[Ghost] = ()
 ) -> Figure:
     """Draw ``views.errors`` with a cursor at one round, and other runs' curves as ghosts."""
+    # Long: the data of one picture, and its sentence.
     unit = "mean L1 error ÷ N" if normalized else "mean L1 error (records)"
     (rounds, error), *past = (
         (read.list("round"), read.list("error"))

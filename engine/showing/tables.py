@@ -139,6 +139,7 @@ def _heatmap(
     turned: bool,
     written: bool,
 ) -> Any:
+    # Long: one picture, channel by channel.
     import altair as alt
 
     size = 11 if small else 12

@@ -41,6 +41,7 @@ def duckdb(
         DataError: If the database cannot be opened (``E_FILE``), the query fails (``E_FORMAT``),
             or a column is missing (``E_COLUMN``).
     """
+    # Long: what is checked now and what is read later hold the same query.
     engine = _module()
     if domain is None or (table is None) == (query is None):
         raise OptionError(

@@ -56,6 +56,7 @@ class Setup(WithStill, w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     """
 
     def __init__(self, private: Private, *, truth: bool = False, height: int = 900) -> None:
+        # Long: the fields of the form, one after the other.
         self._private, self._truth, self._height = private, truth, height
         domain = private.domain
         self.run: engine.Run | None = None

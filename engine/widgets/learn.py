@@ -79,6 +79,7 @@ class Decomposition(WithStill, w.VBox):  # type: ignore[misc]  # ipywidgets has 
     def __init__(
         self, table: FloatArray, names: tuple[str, ...], labels: tuple[tuple[str, ...], ...]
     ) -> None:
+        # Long: the parts of the lesson, one after the other.
         self._shape, self._names, self._labels = table.shape, names, labels
         gamma: AttributeSet = tuple(range(table.ndim))
         self._gamma = gamma

@@ -84,6 +84,7 @@ class Explorer(WithStill, w.VBox):  # type: ignore[misc]  # ipywidgets has no ty
     """
 
     def __init__(self, story: Story, *, truth: bool = False, height: int = 900) -> None:
+        # Long: the controls of the player, one after the other.
         self._story, self._screen, self._spans = story, Screen(height), Spans(story.run)
         last = len(story.run.rounds)
         self.play = w.Play(

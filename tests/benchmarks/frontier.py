@@ -21,6 +21,8 @@ the libraries (about 250 MB) and the table. Answers that can be negative are als
 ``simplex``. Not private: true errors are for benchmarks only.
 """
 
+# Over 400 lines: one experiment: its cases, its runs, its rows and its picture.
+
 from __future__ import annotations
 
 import argparse

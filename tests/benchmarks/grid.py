@@ -20,6 +20,8 @@ and ``ranges`` (twenty boxes of each marginal, drawn once). Tables whose files a
 left out. Not private: true errors are for benchmarks only.
 """
 
+# Over 400 lines: one experiment: its cases, its runs and its report.
+
 from __future__ import annotations
 
 import argparse

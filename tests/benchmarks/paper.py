@@ -15,6 +15,8 @@ Figure 5 of the paper is its Figure 3 in more detail. Set OPENBLAS_NUM_THREADS=1
 run: waiting threads otherwise decide the times.
 """
 
+# Over 400 lines: the paper's experiments, one after the other, on the same runs.
+
 from __future__ import annotations
 
 import argparse

@@ -1,6 +1,8 @@
 # ruff: noqa: E501 - tables of cases read best one case a line
 """The Data page: opens empty, does its job on an upload, explains a mistake, survives hostile text."""
 
+# Over 400 lines: one page, whose tests share one upload and its helpers.
+
 from __future__ import annotations
 
 import json

@@ -1,5 +1,7 @@
 """The account never says less than was drawn, whatever happens to the process or the file (T10)."""
 
+# Over 400 lines: one account; every attack on it needs the same ways to break a file.
+
 from __future__ import annotations
 
 import os

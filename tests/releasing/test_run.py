@@ -1,5 +1,7 @@
 """Releases: exact, accounted, resumable; and what they refuse."""
 
+# Over 400 lines: one release; its tests share an account and a table.
+
 from __future__ import annotations
 
 import itertools

@@ -166,14 +166,10 @@ def _list_of_values(upload: Upload, label: str, attribute: Attribute | None, key
 
     held = "\n".join(attribute.values or ()) if attribute is not None else ""
     st.text_area(
-        "Its values, one a line, in order",
-        held,
-        key=f"values_{key}",
-        on_change=changed,
-        height=180,
-        placeholder="Paste a list that is publicly known.",
+        "Its values, one a line, in order", held, key=f"values_{key}", height=180,
+        on_change=changed, placeholder="Paste a list that is publicly known.",
         help="Paste a whole list; blank lines and repetitions go. Ctrl+Enter takes it over.",
-    )
+    )  # fmt: skip
     if attribute is not None:
         st.toggle(
             "Count everything that is not on the list as “Other”",
@@ -207,8 +203,40 @@ def _whole_bounds(upload: Upload, label: str, attribute: Attribute, key: str) ->
 
 def _bins(upload: Upload, label: str, attribute: Attribute, key: str) -> None:
     edges = attribute.edges or (0.0, 1.0)
+    widths = np.diff(np.array(edges))
+    even = bool(np.allclose(widths, widths[0]))
+    how = st.segmented_control(
+        "Bins", ["Equal width", "Typed edges"], required=True, key=f"how_{key}",
+        default="Equal width" if even else "Typed edges",
+    )  # fmt: skip
+    if how == "Typed edges":
+        _typed_edges(upload, label, edges, key)
+    else:
+        _equal_width(upload, label, edges, key)
+
+
+def _typed_edges(upload: Upload, label: str, edges: tuple[float, ...], key: str) -> None:
     decimal = str(upload.choices.get("decimal") or ".")
 
+    def typed() -> None:
+        try:
+            made = ingest.typed_edges(st.session_state[f"edges_{key}"], decimal)
+        except EngineError as error:
+            upload.draft(label).problem = str(error)
+            return
+        upload.declare(label, "lowest", "highest", "edges", edges=made)
+        upload.version += 1
+
+    st.text_input(
+        "Edges, in order",
+        " ".join(f"{edge:.10g}" for edge in edges),
+        key=f"edges_{key}",
+        on_change=typed,
+        help="Numbers set apart by blanks. Each bin holds its left edge, the last one both.",
+    )
+
+
+def _equal_width(upload: Upload, label: str, edges: tuple[float, ...], key: str) -> None:
     def equal() -> None:
         low, high = st.session_state[f"low_{key}"], st.session_state[f"high_{key}"]
         number = int(st.session_state[f"bins_{key}"])
@@ -223,33 +251,6 @@ def _bins(upload: Upload, label: str, attribute: Attribute, key: str) -> None:
         upload.declare(label, *(parts or ("edges",)), edges=made)
         upload.version += 1
 
-    def typed() -> None:
-        try:
-            made = ingest.typed_edges(st.session_state[f"edges_{key}"], decimal)
-        except EngineError as error:
-            upload.draft(label).problem = str(error)
-            return
-        upload.declare(label, "lowest", "highest", "edges", edges=made)
-        upload.version += 1
-
-    widths = np.diff(np.array(edges))
-    even = bool(np.allclose(widths, widths[0]))
-    how = st.segmented_control(
-        "Bins",
-        ["Equal width", "Typed edges"],
-        default="Equal width" if even else "Typed edges",
-        required=True,
-        key=f"how_{key}",
-    )
-    if how == "Typed edges":
-        st.text_input(
-            "Edges, in order",
-            " ".join(f"{edge:.10g}" for edge in edges),
-            key=f"edges_{key}",
-            on_change=typed,
-            help="Numbers set apart by blanks. Each bin holds its left edge, the last one both.",
-        )
-        return
     first, last, number = st.columns(3)
     first.number_input("From", value=float(edges[0]), key=f"low_{key}", on_change=equal)
     last.number_input("To", value=float(edges[-1]), key=f"high_{key}", on_change=equal)

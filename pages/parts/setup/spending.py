@@ -111,18 +111,7 @@ def risk(budget: Budget, sample: str) -> None:
     except engine.EngineError as error:
         st.error(text.plain(error))
         return
-    odds = views.odds(prior=prior / 100, epsilon=epsilon, rho=rho)
-    with st.container(border=True, key="risk"):
-        st.markdown(
-            f"From **{prior} %** to **at most {views.percent(odds.most)}** "
-            f"(and at least {views.percent(odds.least)}): so far can everything released move "
-            "that belief, whatever else is known."
-        )
-        st.caption(
-            f"The odds grow by e^ε = {math.exp(min(epsilon, 700)):.3g} at most. This bound fails "
-            f"only in outcomes with a probability of {tiny(odds.exception)} together; δ = "
-            f"{tiny(budget.delta)} is the slack of the (ε, δ) promise."
-        )
+    _odds(views.odds(prior=prior / 100, epsilon=epsilon, rho=rho), prior, epsilon, budget)
     who = f"Protected: one row, {text.plain(card.row_is)}, added or removed."
     if each > 1:
         who += f" A person with {each} rows has ρ = {rho:.4g} and ε = {epsilon:.3g}."
@@ -139,3 +128,18 @@ def risk(budget: Budget, sample: str) -> None:
 def tiny(number: float) -> str:
     """Write 1e-9 as people do."""
     return f"{number:.1g}".replace("e-0", "e-")
+
+
+def _odds(odds: views.Odds, prior: int, epsilon: float, budget: Budget) -> None:
+    """How far a belief can be moved, and how sure that is."""
+    with st.container(border=True, key="risk"):
+        st.markdown(
+            f"From **{prior} %** to **at most {views.percent(odds.most)}** "
+            f"(and at least {views.percent(odds.least)}): so far can everything released move "
+            "that belief, whatever else is known."
+        )
+        st.caption(
+            f"The odds grow by e^ε = {math.exp(min(epsilon, 700)):.3g} at most. This bound fails "
+            f"only in outcomes with a probability of {tiny(odds.exception)} together; δ = "
+            f"{tiny(budget.delta)} is the slack of the (ε, δ) promise."
+        )
