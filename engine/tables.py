@@ -4,6 +4,8 @@ Counting stands behind one small interface, ``CountSource``: a table of integer 
 database elsewhere.
 """
 
+# Over 400 lines: a table and the only handle on its counts; what sees records stands together.
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence

@@ -15,22 +15,18 @@ from typing import Any, TypeVar
 from engine import checking
 from engine.accounting import (
     Ledger,
-    checked_delta,
-    checked_epsilon,
-    checked_rho,
     epsilon_from,
-    rho_from,
 )
 from engine.checking import expect, found, whole
 from engine.completing.release import Release
 from engine.errors import (
-    BudgetError,
     DataError,
     EngineError,
     OptionError,
     RunInterruptedError,
-    WorkloadError,
 )
+from engine.mechanisms.asked import budget, check_belongs, check_kinds, release_of
+from engine.mechanisms.asked import settings_of as settings_of
 from engine.mechanisms.protocols import Mechanism, Resumable
 from engine.mechanisms.repeating import seed_repeated
 from engine.noise import RandomSource, Seed, check_source, rehearsal_noise
@@ -231,7 +227,7 @@ def rounds(
     RoundEnded
     Finished
     """
-    _check_kinds(mechanism, workload)
+    check_kinds(mechanism, workload)
     private = private if isinstance(private, Private) else Private(private)
     if rng is not None and seed is not None:
         raise OptionError("A seed and a source of randomness are given; one is needed. Drop one.")
@@ -241,11 +237,11 @@ def rounds(
         private.odometer.check_may_rehearse()
     begun: object = None
     if state is None:
-        total = _budget(epsilon, delta, rho)
+        total = budget(epsilon, delta, rho)
     elif (epsilon, delta, rho) != (None, None, None):
         raise OptionError("A state has its budget; none is given with it. Drop the budget.")
     else:
-        ledger = _release_of(mechanism, state, workload).ledger
+        ledger = release_of(mechanism, state, workload).ledger
         total, begun = ledger.total * workload.domain.rows_per_person**2, (ledger.run, ledger.spent)
     seed_repeated(private, seed, mechanism, workload, total, begun=begun)
     return _rounds(mechanism, private, workload, total, source, state)
@@ -260,7 +256,7 @@ def _rounds(
     state: S | None,
 ) -> Iterator[tuple[S, Event]]:
     event: Event
-    _check_belongs(private, workload)
+    check_belongs(private, workload)
     private.foresee(workload.closure)
     if state is None:
         total = rho / workload.domain.rows_per_person**2
@@ -306,13 +302,13 @@ def run(
         RunInterruptedError: If a step fails after something was drawn; it holds the ledger and
             what was released.
     """
-    _check_kinds(mechanism, workload)
+    check_kinds(mechanism, workload)
     if progress is not None and not callable(progress):
         raise OptionError(
             f"{found(progress)} was given where a function is needed that is told the share spent "
             "and the event. Leave progress out, or give one such as print."
         )
-    total = _budget(epsilon, delta, rho)
+    total = budget(epsilon, delta, rho)
     private = table if isinstance(table, Private) else Private(table)
     rng = rehearsal_noise(seed)
     repeated = seed_repeated(private, seed, mechanism, workload, total)
@@ -369,66 +365,3 @@ def _kept(
             return
         state = found[0]
         yield found
-
-
-def settings_of(mechanism: Mechanism[Any]) -> str:
-    """Return name and options, as releases carry them: what a mechanism prints, if it has none."""
-    return str(getattr(mechanism, "settings", repr(mechanism)))
-
-
-def _budget(epsilon: float | None, delta: float | None, rho: float | Fraction | None) -> Fraction:
-    if (epsilon is None) == (rho is None):
-        found = "both epsilon and rho are" if rho is not None else "neither epsilon nor rho is"
-        raise BudgetError(
-            f"The budget is not clear: {found} given, one is needed. Give epsilon and delta, or "
-            "rho.",
-            code="E_BUDGET_AMBIGUOUS",
-        )
-    if rho is not None:
-        if delta is not None:
-            checked_delta(delta)
-        return checked_rho(rho)
-    if delta is None:
-        checked_epsilon(epsilon)
-        raise BudgetError(
-            "epsilon comes without delta; both are needed. Add delta, for example 1e-9.",
-            code="E_DELTA",
-        )
-    assert epsilon is not None
-    return Fraction(rho_from(epsilon=epsilon, delta=delta))
-
-
-def _check_kinds(mechanism: object, workload: object) -> None:
-    """Refuse what is no mechanism and no workload, before anything fails further down."""
-    if isinstance(mechanism, type) or not isinstance(mechanism, Mechanism):
-        raise OptionError(
-            f"{found(mechanism)} was given where a mechanism is needed. Make one, for example "
-            "engine.AimGrem()."
-        )
-    expect(workload, Workload, "a Workload", "Write Workload.all_kway(table.domain, 2).")
-
-
-def _release_of(mechanism: Mechanism[S], state: S, workload: Workload) -> Release:
-    """Return what a state given to ``rounds`` would release; refuse what is no state of this."""
-    try:
-        mechanism.done(state)
-        release = mechanism.release(state)
-    except (AttributeError, TypeError) as error:
-        raise OptionError(
-            f"{found(state)} is no state of this mechanism; one that rounds gave, or "
-            "run.state(mechanism, number), is needed. Leave it out to start anew."
-        ) from error
-    if release.workload != workload:
-        raise WorkloadError(
-            "The state was made for another workload; a run goes on with its own. Give that one, "
-            "or start anew."
-        )
-    return release
-
-
-def _check_belongs(private: Private, workload: Workload) -> None:
-    if private.domain.sizes != workload.domain.sizes or private.domain != workload.domain:
-        raise WorkloadError(
-            "The workload was made for another domain than the table's; one domain is needed. Make "
-            "both from the same Domain."
-        )
