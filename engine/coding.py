@@ -14,9 +14,9 @@ A rule that would make two labels of one attribute the same does not hold for th
 apart as texts. ``Attribute.compare`` narrows the rule to the first line ("text") or widens it to
 texts that differ in capitals, blanks, invisible characters, full-width letters, or the form of
 dashes and quotes only ("folded"). Missing codes come before labels, equal texts before equal
-values. Where an attribute holds numbers, a cell is the number it reads as, with
-its decimal mark; a value of single precision is the shortest decimal that rounds to it, so 0.7 is
-not below an edge at 0.7.
+values. Where an attribute holds numbers, a cell is the number it reads as, with its decimal mark. A
+value of single precision is the shortest decimal that rounds to it, so 0.7 is not below an edge at
+0.7.
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@
 Compiling takes seconds, once on a machine; interpreting the same Python takes microseconds a cell.
 So runs of small workloads are interpreted, and nobody waits for a compiler there; larger ones are
 compiled from the first call on. The two agree but for the rounding of sums, and a last digit can
-decide what a plan leaves out. So which of them serves a call follows from public sizes alone, never
-from what the process did before: the same seeded call gives the same bits whenever it is made
-(``sized``; a call outside of it goes by its own arrays). ``prepare`` compiles everything and keeps
-the code on disk.
+decide what a plan leaves out. So which of them serves a call follows from public sizes alone
+(``sized``; a call outside of it goes by its own arrays), never from what the process did before.
+The same seeded call then gives the same bits whenever it is made. ``prepare`` compiles everything
+and keeps the code on disk.
 
 numba is imported when the first loop is compiled; it alone takes half a second.
 """

@@ -121,7 +121,7 @@ class Reconstruction:
         return self._containing(changes)
 
     def rebuild(self, beliefs: Beliefs, start: NDArray[np.float64] | float = 0.0) -> IntArray:
-        """Reconstruct every marginal anew from its residuals: what the lazy update avoids."""
+        """Reconstruct every marginal from all its residuals: what the lazy update avoids."""
         self.flat[:] = start
         for attrs in self.layout.sets:
             values = {tau: beliefs[tau].values for tau in subsets(attrs) if tau in beliefs}

@@ -1,7 +1,7 @@
 """The loops over all cells, compiled (numba): in-axis steps, and adding small tables to marginals.
 
-NumPy needs a call for each marginal, which for ten thousands of small ones is most of the time;
-here one call serves them all, without the interpreter lock, so two threads can share the work.
+NumPy needs a call for each marginal, which for ten thousands of small ones is most of the time.
+Here one call serves them all, without the interpreter lock, so two threads can share the work.
 Every function has a plain NumPy twin in ``tests/reference``.
 
 Marginals are described by arrays (see ``layout``): ``axis_attr`` and ``axis_size`` hold one row for

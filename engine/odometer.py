@@ -112,7 +112,7 @@ class Memory:
         return bool(known) and _within(mine(), known)
 
     def forget(self) -> None:
-        """Begin anew: for tests, which use one table for many things."""
+        """Begin again: for tests, which use one table for many things."""
         with self._lock:
             self._public.clear()
             for known in self._known.values():

@@ -1,8 +1,8 @@
 """How precise should each residual be?
 
-Planners minimise a sum of variances under a bound on privacy. The optimum is a water level: every
-residual is raised to the same level s in units of its own ratio r = sqrt(gain / cost), those above
-it already get nothing, and a few passes find s. What needs a solver is in ``planner_reference``.
+Planners minimise a sum of variances under a bound on privacy. The optimum is a water level. Every
+residual is raised to the same level s in units of its own ratio r = sqrt(gain / cost); those above
+it already get nothing. A few passes find s. What needs a solver is in ``planner_reference``.
 """
 
 from __future__ import annotations

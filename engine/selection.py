@@ -57,7 +57,7 @@ class Rescored(Exact, ABC):
         private: Exact counts.
         workload: Whose closure the candidates are, the total excepted.
         beliefs: What the errors are relative to.
-        rebuild_always: Reconstruct and score everything anew in every round (the paper's "full").
+        rebuild_always: Reconstruct and score everything again in every round (the paper's "full").
 
     Shapes:
         weights: (K,), of every set of the closure.

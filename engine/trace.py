@@ -27,7 +27,7 @@ class Work:
     Args:
         marginals: Marginals reconstructed or updated.
         cells: Cells of those marginals.
-        scores: Candidates whose error was computed anew.
+        scores: Candidates whose error was computed again.
         residuals: Residuals measured.
     """
 

@@ -1,8 +1,8 @@
 """Complete every marginal by maximum entropy, given what was measured (engine/COMPLETION_NOTES.md).
 
 GReM counts a residual that was never measured as zero. Here the table of a marginal is built from
-the bottom: what was measured is shrunk towards what the levels below predict, by as much as noise
-demands (``shrinkage``), and what was not measured is as the levels below imply, no more.
+the bottom. What was measured is shrunk towards what the levels below predict, by as much as noise
+demands (``shrinkage``). What was not measured is as the levels below imply, no more.
 
 * total: as estimated, not below zero (``totals``; lowered where noise hides the cells, if asked);
 * one attribute: posterior mean of its counts;

@@ -1,10 +1,10 @@
 """Private-PGM on the whole joint table, for small domains: no graph, no extra dependency.
 
-Of all tables of the exponential family that the measured residuals span, the one that explains them
-best: it minimises the sum of precision times squared distance, so it is consistent, non-negative
-and, where the measurements are exact, of maximum entropy. In an orthonormal basis along every axis
-(the constant first) each residual is a block of coefficients, and all are found in one pass over
-the table.
+Of all tables of the exponential family that the measured residuals span, it is the one that
+explains them best: it minimises the sum of precision times squared distance. So it is consistent
+and non-negative and, where the measurements are exact, of maximum entropy. In an orthonormal basis
+along every axis (the constant first) each residual is a block of coefficients, and all are found in
+one pass over the table.
 """
 
 from __future__ import annotations

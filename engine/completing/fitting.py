@@ -4,10 +4,10 @@ A table that fits given pair tables and says nothing else is a product of one fa
 pair, T_abc = A_ab B_ac C_bc. Fitting needs only the factors: the marginal over (a, b) is
 A_ab (B C')_ab, a matrix product, so the table itself is written once, at the end, or never.
 
-Stopping rule: after a sweep over all pairs, stop if the gap (the L1 distance of the first marginal
-from its target, relative to the total) is at most 1e-10, or if, after eight sweeps, it shrank by
-less than a hundredth: the targets then contradict each other and no table fits them. At most 100
-sweeps.
+Stopping rule: the gap is the L1 distance of the first marginal from its target, relative to the
+total. After a sweep over all pairs, stop if it is at most 1e-10. From eight sweeps on, stop too if
+it shrank by less than a hundredth: the targets then contradict each other, and no table fits them.
+At most 100 sweeps.
 """
 
 from __future__ import annotations

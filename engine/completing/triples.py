@@ -8,9 +8,9 @@ A score needs only its distance from the counts, not the table, and not ten digi
   contradict each other a little, each being shrunk by its own noise; the third one is then met up
   to that.
 * Elsewhere the sweeps start from T = ab ac bc / (a b c): where three attributes interact no more
-  than their pairs do, this is the answer up to products of interactions. They stop at a gap (the
-  largest L1 distance of a pair from its target, relative to the total) of 1e-4, once it shrinks by
-  less than a fifth, which contradictions see to, or after 20 sweeps.
+  than their pairs do, this is the answer up to products of interactions. The gap is the largest L1
+  distance of a pair from its target, relative to the total. Sweeps stop when it is 1e-4, when it
+  shrinks by less than a fifth (where targets contradict each other), or after 20 sweeps.
 
 Either way the result is a function of the pair tables alone, whatever was fitted before. What is
 released is fitted to the end. ``tests/reference/fitting.py`` has the twin.

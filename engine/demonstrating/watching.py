@@ -1,9 +1,9 @@
 """A run watched round by round: what it told, and beside it true errors and how it chose.
 
 The one recorder of runs: pages step it, widgets let it run to its end, and the run that Start shows
-was made by it. A recording is a value. A step makes the next one from a copy of the random source,
-so whatever interrupts it leaves the recording before or the one after the round, and an earlier one
-can be stepped again. Trials (``trials``) keep no rounds, only what each run ends with.
+was made by it. A recording is a value. A step makes the next one from a copy of the random source.
+So an interruption leaves the recording before the round or the one after it, and an earlier one can
+be stepped again. Trials (``trials``) keep no rounds, only what each run ends with.
 """
 
 from __future__ import annotations

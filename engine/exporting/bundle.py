@@ -1,7 +1,7 @@
 """What may be taken away: released values as files, and one archive with all of them.
 
-Everything here is a function of a release and its events alone: equal inputs give equal bytes, and
-no type that comes in has a field for a true count, a score, an error, N, a file's name or a seed.
+Everything here is a function of a release and its events alone, so equal inputs give equal bytes.
+No type that comes in has a field for a true count, a score, an error, N, a file's name or a seed.
 """
 
 from __future__ import annotations

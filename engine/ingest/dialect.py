@@ -1,8 +1,8 @@
 """How a delimited text is written: separator, quotes and escapes, found from its first lines.
 
-Every candidate separator is tried with the csv module itself, on the first lines, and judged by two
-things: do the records have one width, and do the cells look like values (a number, a date, a word)
-rather than like two values glued together? That is the consistency measure of CleverCSV with a
+Every candidate separator is tried with the csv module itself, on the first lines. Two things judge
+it: do the records have one width? And do the cells look like values (a number, a date, a word),
+and not like two values glued together? That is the consistency measure of CleverCSV with a
 fixed, small set of candidates; engine/ingest/README.md tells why it is not CleverCSV that runs.
 """
 

@@ -1,8 +1,8 @@
 """AIM with Private-PGM, as published: a graphical model in GReM's place (extra ``pgm``, mbi).
 
 The peer that AIM+GReM is measured against. The model answers everything consistently and without
-negative cells, at a price: its size grows with what was measured, so candidates that would make it
-too large are left out, and every round fits it anew.
+negative cells. The price: its size grows with what was measured, so candidates that would make it
+too large are left out. Every round fits it from the start.
 """
 
 from __future__ import annotations

@@ -62,12 +62,12 @@ def release_of(mechanism: Mechanism[S], state: S, workload: Workload) -> Release
     except (AttributeError, TypeError) as error:
         raise OptionError(
             f"{found(state)} is no state of this mechanism; one that rounds gave, or "
-            "run.state(mechanism, number), is needed. Leave it out to start anew."
+            "run.state(mechanism, number), is needed. Leave it out to start from the beginning."
         ) from error
     if release.workload != workload:
         raise WorkloadError(
             "The state was made for another workload; a run goes on with its own. Give that one, "
-            "or start anew."
+            "or start again."
         )
     return release
 

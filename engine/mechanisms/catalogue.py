@@ -220,7 +220,7 @@ def find(name: str, place: Place | None = None) -> Entry:
 
 
 class Listing(Mapping[str, V]):
-    """The mechanisms offered in one place, by key; reads the list anew each time.
+    """The mechanisms offered in one place, by key; reads the list each time.
 
     Older names are found too, but not listed.
 

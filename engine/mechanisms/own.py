@@ -29,7 +29,7 @@ def select_marginal(
 ) -> tuple[Ledger, AttributeSet]:
     """Choose a badly known marginal of the closure by the exponential mechanism, as AIM does.
 
-    For mechanisms of your own: errors of GReM's estimates are computed anew each time.
+    For mechanisms of your own: errors of GReM's estimates are computed again each time.
 
     Args:
         private: Whose records the errors are of.

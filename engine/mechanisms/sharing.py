@@ -3,7 +3,7 @@
 A completed table multiplies what its levels say: an error of a residual tau, relative to the
 predicted table over tau, is passed on to every table that holds tau. So relative variances add up
 over the residuals within a marginal. A residual's own is 1 / (1/noise + 1/size): what noise hides
-costs its own size (``sizes``), not the noise, and a cell of a table much larger than the number of
+costs its own size (``sizes``), not the noise. A cell of a table much larger than the number of
 records costs at most twice what it holds. The sum over cells of sqrt(2/pi) q sqrt(relative
 variance) is what a plan would leave: the noise's own where noise is small, the distance of the
 table from its model where noise hides all of it.

@@ -32,7 +32,7 @@ TRUSTED = (
 NOT_COVERED = (
     "Time and memory. How long a release takes depends on the records.",
     "A custodian who goes round it: another account, another name or secret for the same people, "
-    "an older copy of the account file, an edited account whose hashes were computed anew.",
+    "an older copy of the account file, an edited account whose hashes were computed again.",
     "Other data about the same people, and what can be learnt about everybody without any one row.",
     "The machine: its random source, memory, swap, other users, a changed Python or NumPy.",
     "The app as a server for people who do not trust each other: it is made for one person or one "

@@ -1,6 +1,6 @@
 """Frames: pandas tables that carry the badge of what they were made from.
 
-A ``Frame`` reads like any DataFrame. The badge is promised for these numbers only: whatever pandas
+A ``Frame`` reads like any DataFrame. The badge is promised for these numbers only. What pandas
 computes from a frame (a selection, a copy, a join) is a plain DataFrame without a badge, and a
 frame that is written to loses its own. Without a badge, a picture is not private.
 """

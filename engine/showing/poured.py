@@ -1,7 +1,7 @@
 """How a round's budget was shared out, on one screen: each residual as a vessel.
 
 A vessel is filled, on a log scale, with the precision from before (grey) and what the round poured
-in (blue); the square beside it is as large as the residual's share of the round's privacy cost.
+in (blue). The square beside it is as large as the residual's share of the round's privacy cost.
 """
 
 from __future__ import annotations

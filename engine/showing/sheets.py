@@ -77,7 +77,7 @@ def round(run: Run, number: int, *attributes: str | int, spans: Spans | None = N
         number: The round.
         *attributes: A marginal of one or two attributes to look at closely; none takes what the
             round selected.
-        spans: The run's scales, to look at several rounds without finding them anew.
+        spans: The run's scales, to look at several rounds without finding them again.
 
     Raises:
         OptionError: If the run has no such round.

@@ -1,7 +1,7 @@
 """Forms of pictures, built by Altair once, and the numbers put into them each time.
 
 A function marked ``form`` builds a chart from choices alone (which parts there are, linear or
-logarithmic), never from data: where a text or a number of the data belongs, it puts ``slot``, and
+logarithmic), never from data. It puts ``slot`` where a text or a number of the data belongs, and
 ``slots`` where a list of them does. What comes out is kept, and ``filled`` makes of it a
 description of its own for each picture. Altair needs a hundredfold of the time that takes.
 """

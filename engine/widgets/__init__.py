@@ -2,8 +2,8 @@
 
 ``explore`` plays a run, ``setup`` starts one, ``compare`` sets mechanisms side by side, and
 ``learn.decompose`` takes a small table apart. Nothing here computes while a slider moves, and no
-setting of a widget ever holds a record or an exact count; views that are not private are off until
-asked for, marked as such, and removed from a notebook by ``strip``.
+setting of a widget ever holds a record or an exact count. Views that are not private are off until
+they are asked for. They are marked, and ``strip`` removes them from a notebook.
 """
 
 from engine.widgets import learn

@@ -1,4 +1,4 @@
-"""Where pictures are shown: drawn anew as a whole, so that nothing jumps when the content changes.
+"""Where pictures are shown: drawn again as a whole, so that nothing jumps when the content changes.
 
 What is released is the content of one HTML widget: a new round takes the place of the old one
 without the page moving. What is not private goes to an output of its own above it and is never a

@@ -28,8 +28,8 @@ class Odds:
 
     Args:
         prior: What somebody believed before.
-        most: What he can believe at most afterwards.
-        least: What he believes at least.
+        most: What they can believe at most afterwards.
+        least: What they believe at least.
         exception: The outcomes in which these bounds fail have this probability together, at most.
     """
 

@@ -23,7 +23,7 @@ USUAL = ("aim_grem", "aim_grem_paper", "residual_planner", "product", *BASELINES
 
 
 def loses() -> Compared:
-    """One table of three attributes: asking about it beforehand is not worth what it costs."""
+    """One table of three attributes: asking first is not worth what it costs."""
     chosen = samples.cards()["ucb_admissions"].default_attributes
     return Compared("ucb_admissions", chosen, 3, USUAL, GRID, 5)
 

@@ -112,7 +112,7 @@ def whole() -> None:
 
 
 def start_button(key: str) -> bool:
-    """Start a run of the study on request; says whether the page is to be drawn anew."""
+    """Start a run of the study on request; says whether the page is to be drawn again."""
     again, spends = st.columns([2, 3], vertical_alignment="center")
     begin = again.button("Start this run", type="primary", key=key, icon=":material/play_arrow:")
     spends.caption("A new run draws new noise: with real data it would spend again.")

@@ -92,7 +92,7 @@ def style() -> None:
 
 
 def prose(markdown: str) -> None:
-    """Write what a lecturer says himself: left out while presenting."""
+    """Write what lecturers say themselves: left out while presenting."""
     if not presenting():
         st.markdown(markdown)
 

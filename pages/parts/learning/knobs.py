@@ -49,7 +49,7 @@ def bounds() -> None:
         )
         st.caption(
             "More budget makes the noise smaller, never the bias. Wider bounds do the reverse. "
-            "Bounds must not be read off the data: choose them from what is known beforehand."
+            "Bounds must not be read off the data: choose them from what is known before."
         )
     with right:
         frame = knobs.binned(knobs.incomes(), float(low), float(high), 30, float(rho))

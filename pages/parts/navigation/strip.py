@@ -30,7 +30,7 @@ def draw(page: str) -> None:
 
 
 def refresh() -> None:
-    """Fill the line anew; fragments call this when the round changes."""
+    """Fill the line again; fragments call this when the round changes."""
     slot = st.session_state.get(SLOT)
     if slot is not None and st.session_state.get(PAGE) == "release":
         slot.markdown(f":small[No true value is shown on this page. · {RELEASE}]")

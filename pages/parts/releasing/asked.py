@@ -225,7 +225,7 @@ def _promise(epsilon: float, delta: float, rho: float, domain: engine.Domain) ->
     k = domain.rows_per_person
     with st.container(border=True, key="release_promise"):
         prior = st.slider(
-            "Somebody's belief beforehand that a certain person is in the table", 1, 99, 10,
+            "Somebody's earlier belief that a certain person is in the table", 1, 99, 10,
             key="release_prior", format="%d %%", persist_state="session",
         )  # fmt: skip
         odds = views.odds(prior=prior / 100, epsilon=epsilon, rho=rho)

@@ -3,8 +3,8 @@
 Rows that a session shows are seen by whoever then decides what to release; rows shown afterwards
 undo the promise. A sentence that says why the table is public lifts both.
 
-Of files that were shown or released, the server keeps a hash under a key of its own: another tab
-does not show what one has released, and a release says so if another tab has shown it.
+The server keeps a hash, under a key of its own, of files that were shown or released. So another
+tab does not show what one has released, and a release says so if another tab has shown it.
 """
 
 from __future__ import annotations

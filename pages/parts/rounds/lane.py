@@ -70,7 +70,7 @@ def _plan(run: session.Watched, view: int, rival: beside.Rival) -> None:
     figure = poured(frame, ink=ink, height=height, brief=afar)
     figures.draw(figure, "rival_plan", table=False, said=False)
     st.caption(
-        "It knows no table beforehand: every residual gets what the workload alone says, and "
+        "It knows no table before: every residual gets what the workload alone says, and "
         "nothing is spent on choosing."
     )
 

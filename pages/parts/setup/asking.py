@@ -65,7 +65,7 @@ def _own_list(domain: engine.Domain) -> None:
         )  # fmt: skip
     with right:
         word = st.select_slider(
-            "It shall be", list(WEIGHTS), value="like the others", key="weight_word",
+            "It should be", list(WEIGHTS), value="like the others", key="weight_word",
             persist_state="session",
             help="How the error is shared out among the tables. The privacy is that of ε alone: "
             "a weight protects nobody more or less.",

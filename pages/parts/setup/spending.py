@@ -96,7 +96,7 @@ def risk(budget: Budget, sample: str) -> None:
     card = samples.choices()[sample]
     st.session_state.setdefault("prior", 10)
     prior = st.slider(
-        "Somebody's belief beforehand that a certain person is in the table", 1, 99,
+        "Somebody's earlier belief that a certain person is in the table", 1, 99,
         key="prior", format="%d %%", persist_state="session",
     )  # fmt: skip
     st.session_state.setdefault("rows_each", 1)

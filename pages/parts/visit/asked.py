@@ -1,6 +1,6 @@
 """What a visitor asked the long-running pages for.
 
-Not in the pages themselves: a page's classes are made anew in every run of its script, and values
+Not in the pages themselves: a page's classes are made again in every run of its script, and values
 of the old and the new class are never equal.
 """
 

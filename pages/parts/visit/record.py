@@ -1,6 +1,6 @@
 """The run that Start shows, kept in ``sample_data``.
 
-``python -m pages.parts.visit.record`` makes it anew. It is the run that the pages begin
+``python -m pages.parts.visit.record`` makes it again. It is the run that the pages begin
 with, so that "Step it yourself" shows the same one.
 """
 

@@ -75,7 +75,7 @@ class Watched(watching.Recording):
 
 @dataclass(slots=True, eq=False, repr=False)
 class Visit(Exact):
-    """What a visitor's session holds: the run, and where he looks.
+    """What a visitor's session holds: the run, and where they look.
 
     Args:
         run: The run being watched.
