@@ -15,7 +15,8 @@ import numpy as np
 from engine import compiling, grem
 from engine.accounting import Ledger, epsilon_from, rho_from
 from engine.completing import keeping
-from engine.completing.completed import Kind
+from engine.completing.completed import Completed, Kind
+from engine.completing.sureness import DRAWS, Interval, Sureness
 from engine.completing.totals import LOWERED, UNBIASED, Total
 from engine.domain import Domain
 from engine.errors import BudgetError, DataError, EngineError, OptionError, WorkloadError
@@ -151,9 +152,43 @@ class Release:
         with compiling.sized(layout.total_cells):
             if self.completion is None:
                 return grem.estimate(self.beliefs, self.domain, attrs)
-            kind: Kind = "sparse" if self.completion == "sparse" else "maxent"
-            tables = keeping.kept(layout, self.beliefs, self.total, kind)
-            return keeping.estimate_of(tables, self.domain, attrs)
+            return keeping.estimate_of(self._tables(), self.domain, attrs)
+
+    def _tables(self) -> Completed:
+        kind: Kind = "sparse" if self.completion == "sparse" else "maxent"
+        return keeping.kept(self.workload.layout, self.beliefs, self.total, kind)
+
+    def sureness(self, *, seed: int = 0, draws: int = DRAWS) -> Sureness:
+        """Say how sure the answers are, from released values alone: it costs no budget.
+
+        Args:
+            seed: Of the made-up worlds; the same seed gives the same intervals.
+            draws: How many worlds; each costs about what completing the release costs.
+
+        Raises:
+            OptionError: If the seed is no whole number, or draws are fewer than 2.
+        """
+        with compiling.sized(self.workload.layout.total_cells):
+            tables = None if self.completion is None else self._tables()
+        return Sureness(tables, self._estimate, seed=seed, draws=draws)
+
+    def interval(self, *attributes: str | int, level: float = 0.9, seed: int = 0) -> Interval:
+        """Return an interval for each cell of a marginal; ``why`` where it is not known.
+
+        For many marginals, make ``sureness`` once and ask it.
+
+        Args:
+            *attributes: As for ``estimate``.
+            level: Share of true cells that intervals are meant to hold.
+            seed: Of the made-up worlds.
+
+        Raises:
+            DomainError: If a name is unknown or repeated.
+            WorkloadError: If the set is not within the workload's closure.
+            OptionError: If the level is not between 0 and 1.
+        """
+        attrs = self.estimate(*attributes).attrs
+        return self.sureness(seed=seed).interval(attrs, level=level)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the release as plain JSON values, every number to the last digit."""
