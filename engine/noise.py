@@ -151,6 +151,29 @@ class Rehearsal:
         return "Rehearsal(floating-point noise: a demonstration, not a private release)"
 
 
+class MadeUp:
+    """Draws for made-up worlds, which protect nothing: one stream for each seed and key.
+
+    Args:
+        seed: Zero or more.
+        *key: Whole numbers, zero or more: which stream.
+    """
+
+    __slots__ = ("_generator",)
+
+    def __init__(self, seed: int, *key: int) -> None:
+        self._generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
+
+    def normal(self, shape: tuple[int, ...]) -> FloatArray:
+        """Draw standard normal numbers."""
+        drawn: FloatArray = np.asarray(self._generator.standard_normal(shape))
+        return drawn
+
+    def poisson(self, means: FloatArray) -> FloatArray:
+        """Draw Poisson counts with these means."""
+        return np.asarray(self._generator.poisson(means), dtype=np.float64)
+
+
 def _weights(log_weights: FloatArray, top: float) -> FloatArray:
     """exp(log_weights - top), where what is too small to be drawn may count a little more."""
     weights: FloatArray = log_weights - top

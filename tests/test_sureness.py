@@ -74,9 +74,7 @@ def test_half_the_noise_in_the_made_up_worlds_is_seen(monkeypatch: pytest.Monkey
     def halved(self: Any, tau: tuple[int, ...], use: int) -> Any:
         rng = whole(self, tau, use)
         factor = 1.0 if use == 2 else 0.5
-        return SimpleNamespace(
-            normal=lambda *args, **named: factor * rng.normal(*args, **named), poisson=rng.poisson
-        )
+        return SimpleNamespace(normal=lambda shape: factor * rng.normal(shape), poisson=rng.poisson)
 
     monkeypatch.setattr(sureness._World, "_rng", halved)
     assert _coverage(range(12)) < 0.8

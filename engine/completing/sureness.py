@@ -33,6 +33,7 @@ from engine.completing import shrinking, sizes
 from engine.completing.completed import Completed
 from engine.domain import subsets
 from engine.errors import OptionError
+from engine.noise import MadeUp
 from engine.released import Beliefs, Estimate, Measurement
 from engine.residuals import privacy_cost
 from engine.types import AttributeSet, FloatArray, SameValues, frozen
@@ -202,9 +203,8 @@ class Sureness:
             with compiling.sized(self._tables.layout.total_cells):
                 if self._worlds is None:
                     learned = _Learned(self._tables)
-                    streams = np.random.SeedSequence(self.seed).spawn(self.draws)
                     self._worlds = [
-                        _World(self._tables, learned, b, stream) for b, stream in enumerate(streams)
+                        _World(self._tables, learned, b, self.seed) for b in range(self.draws)
                     ]
                 self._errors[gamma] = np.array([w.error(gamma).ravel() for w in self._worlds])
         return self._errors[gamma]
@@ -244,18 +244,15 @@ class _Learned:
 class _World:
     """One made-up truth, measured and completed again."""
 
-    def __init__(
-        self, tables: Completed, learned: _Learned, number: int, stream: np.random.SeedSequence
-    ) -> None:
+    def __init__(self, tables: Completed, learned: _Learned, number: int, seed: int) -> None:
         self._tables, self._learned = tables, learned
-        self._world = number % sizes.WORLDS
-        self._stream = stream
+        self._number, self._seed = number, seed
         self._open: dict[AttributeSet, FloatArray] = {}
         measured = []
         for tau, belief in tables.beliefs.items():
-            truth = axes.sub_all(tables.table(tau) + self._left_open(tau))
-            noise = self._rng(tau, 1).normal(scale=belief.precision**-0.5, size=_shape(tables, tau))
-            measured.append(Measurement(tau, truth + axes.sub_all(noise), belief.precision))
+            truth = tables.table(tau) + self._left_open(tau)
+            noise = self._rng(tau, 1).normal(truth.shape) * belief.precision**-0.5
+            measured.append(Measurement(tau, axes.sub_all(truth + noise), belief.precision))
         beliefs = Beliefs().combined(measured)
         self._again = Completed(tables.layout, beliefs, tables.adds_up_to, tables.kind)
 
@@ -276,7 +273,7 @@ class _World:
         if gamma in self._tables.beliefs:
             return truth
         # Records are whole: what was not measured is off by their sampling too.
-        return self._rng(gamma, 2).poisson(truth).astype(float)
+        return self._rng(gamma, 2).poisson(truth)
 
     def _left_open(self, tau: AttributeSet) -> FloatArray:
         """What measurements leave open of the residual over tau, as drawn in this world."""
@@ -288,7 +285,7 @@ class _World:
             if precision > 0:  # what a measurement leaves of it: precisions add up
                 noise = share / precision
                 variance = variance * noise / (variance + noise)
-            drawn = self._rng(tau, 0).normal(size=table.shape) * np.sqrt(variance / share)
+            drawn = self._rng(tau, 0).normal(table.shape) * np.sqrt(variance / share)
             self._open[tau] = shrinking.centered(drawn) if tau else drawn
         return self._open[tau]
 
@@ -298,21 +295,19 @@ class _World:
             alone: FloatArray = np.square(table) + table
             return alone
         k = self._learned.at[tau]
-        structure: FloatArray = self._learned.structure[self._world, k] * np.square(table)
+        structure: FloatArray = self._learned.structure[self._number % sizes.WORLDS, k] * np.square(
+            table
+        )
         if tau not in self._tables.beliefs:
             return structure
-        both: FloatArray = structure + self._learned.sampling[self._world, k] * table
+        both: FloatArray = (
+            structure + self._learned.sampling[self._number % sizes.WORLDS, k] * table
+        )
         return both
 
-    def _rng(self, tau: AttributeSet, use: int) -> np.random.Generator:
+    def _rng(self, tau: AttributeSet, use: int) -> MadeUp:
         """One stream for each residual and use: the order of asking does not matter."""
-        state = self._stream
-        key = (*state.spawn_key, use, *tau)
-        return np.random.default_rng(np.random.SeedSequence(state.entropy, spawn_key=key))
-
-
-def _shape(tables: Completed, tau: AttributeSet) -> tuple[int, ...]:
-    return tuple(tables.layout.sizes[i] for i in tau)
+        return MadeUp(self._seed, self._number, use, *tau)
 
 
 def half_widths(values: FloatArray, errors: FloatArray, level: float) -> FloatArray:
