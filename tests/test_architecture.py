@@ -136,7 +136,9 @@ def test_what_is_imported_later_has_its_types_and_dir_shows_public_names_alone()
     read: Callable[..., object] = engine.ingest.read
     framed: Callable[..., object] = engine.views.coverage
     drawn: Callable[..., object] = engine.charts.filmstrip
-    assert callable(read) and callable(framed) and callable(drawn)
+    assert callable(read)
+    assert callable(framed)
+    assert callable(drawn)
     later = {"charts", "ingest", "sources", "views", "widgets"}
     assert set(dir(engine)) == {*engine.__all__, "__version__", *later}
 
