@@ -74,7 +74,7 @@ def test_a_teaching_bundle_is_another_choice_and_marked(page: AppTest) -> None:
 
 def test_a_visitor_s_own_table_gets_no_teaching_bundle_and_no_link(page: AppTest) -> None:
     here = visit(page)
-    here.run = replace(here.run, settings=replace(here.run.settings, sample=samples.OWN))
+    here.run = here.run.changed(settings=replace(here.run.settings, sample=samples.OWN))
     page.session_state["export_kind"] = "Teaching bundle"
     page.run()
     assert not page.exception
@@ -166,7 +166,7 @@ def test_a_file_that_is_no_session_is_explained_and_the_run_stays(page: AppTest)
 
 def test_a_session_on_a_table_of_one_s_own_asks_for_the_file_again(page: AppTest) -> None:
     run = made(SETTINGS, 1)
-    own = replace(run, settings=replace(run.settings, sample=samples.OWN))
+    own = run.changed(settings=replace(run.settings, sample=samples.OWN))
     page.file_uploader(key="session_file").set_value(
         ("session.json", saved.text(own, 1).encode(), "application/json")
     ).run()

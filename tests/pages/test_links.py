@@ -113,7 +113,7 @@ def own(run: session.Watched) -> session.Watched:
     from dataclasses import replace
 
     settings = replace(run.settings, sample=samples.OWN)
-    return replace(run, settings=settings, title="zq-patients.csv")
+    return run.changed(settings=settings, title="zq-patients.csv")
 
 
 def test_a_visitor_s_own_table_has_no_link_and_a_session_without_seed_or_name() -> None:
